@@ -1,0 +1,30 @@
+# make serve   set up, build both editions, serve them on http://localhost:8000
+# make site    set up, build both editions into _site/
+# make test    set up, build, test everything
+# make bench   measure the ratios that the project promises
+# make clean   remove what the others made, but for .venv and node_modules
+
+PYTHON ?= python3
+PORT ?= 8000
+IN_VENV = .venv/bin/python
+
+.PHONY: serve site setup test bench clean
+
+serve: site
+	@$(IN_VENV) tools/serve.py $(PORT)
+
+site: setup
+	@$(IN_VENV) tools/site.py
+
+setup:
+	@$(PYTHON) tools/environment.py
+
+test:
+	@$(PYTHON) tools/environment.py test
+	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) -m pytest
+
+bench: setup
+	@$(IN_VENV) benchmarks/jacobians.py
+
+clean:
+	rm -rf _build _site .store

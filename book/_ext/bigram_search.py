@@ -1,0 +1,53 @@
+"""Search in Chinese: every two neighbouring Han characters are a term, in the index and in the query.
+
+So a word of two characters is found wherever it stands, and a longer one by all its pairs; no dictionary decides
+what a word is.
+"""
+
+import re
+
+from sphinx.application import Sphinx
+from sphinx.search.en import SearchEnglish
+
+HAN = "\u3400-\u4dbf\u4e00-\u9fff"
+PIECES = re.compile(rf"[{HAN}]+|[^\W{HAN}]+")
+
+
+def split(text: str) -> list[str]:
+    """Return Latin words, and the bigrams of each run of Han characters (a lone character is a term of its own)."""
+    terms = []
+    for piece in PIECES.findall(text):
+        if re.match(f"[{HAN}]", piece):
+            terms += [piece[i : i + 2] for i in range(max(1, len(piece) - 1))]
+        else:
+            terms.append(piece)
+    return terms
+
+
+class BigramSearch(SearchEnglish):
+    lang = "zh"
+    language_name = "Chinese"
+    js_splitter_code = r"""
+const HAN = "\u3400-\u4dbf\u4e00-\u9fff";
+function splitQuery(query) {
+  const pieces = query.match(new RegExp(`[${HAN}]+|[^\\s\\p{P}\\p{S}${HAN}]+`, "gu")) ?? [];
+  return pieces.flatMap((piece) => {
+    if (!new RegExp(`[${HAN}]`).test(piece)) return [piece];
+    return Array.from({ length: Math.max(1, piece.length - 1) }, (_, i) => piece.slice(i, i + 2));
+  });
+}
+"""
+
+    def split(self, input: str) -> list[str]:
+        return split(input)
+
+    def word_filter(self, word: str) -> bool:
+        return bool(re.match(f"[{HAN}]", word)) or super().word_filter(word)
+
+    def stem(self, word: str) -> str:
+        return word if re.match(f"[{HAN}]", word) else super().stem(word)
+
+
+def setup(app: Sphinx) -> dict:
+    app.add_search_language(BigramSearch)
+    return {"parallel_read_safe": True}

@@ -1,0 +1,76 @@
+"""A control: one thing that the reader of a figure may change, and the values that it may take."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from .text import Text
+
+__all__ = ["Control"]
+
+Words = str | Text
+
+
+@dataclass(frozen=True)
+class Control:
+    """One control over a grid of values: numbers make a slider, True and False a checkbox, names a select.
+
+    name: the parameter of the figure's functions that it sets.  values: numbers in rising order, ``[False, True]``,
+    or a dict from each option to its words.  start: the value before the first touch, the first when left out.
+    symbol and unit stand beside the label.  folded puts the control under "more".
+    Raises ValueError for values that no control can offer.
+    """
+
+    name: str
+    values: list[float] | list[bool] | dict[str, Words]
+    label: Words
+    start: Any = None
+    symbol: str = ""
+    unit: Words = ""
+    folded: bool = False
+
+    def __post_init__(self):
+        if not self.name.isidentifier() or self.name.startswith("_"):
+            raise ValueError(f"control name {self.name!r} is no Python name a function could have as its parameter")
+        if len(self.grid) < 2:
+            raise ValueError(f"control {self.name!r} offers {len(self.grid)} values: it needs at least 2 to choose from")
+        if self.kind == "range" and any(a >= b for a, b in zip(self.grid, self.grid[1:])):
+            raise ValueError(f"control {self.name!r} has values {self.grid}: numbers must rise from each to the next")
+        if self.first not in self.grid:
+            raise ValueError(f"control {self.name!r} starts at {self.first!r}, which is none of its values {self.grid}")
+
+    @property
+    def kind(self) -> str:
+        """``select``, ``checkbox`` or ``range``, as the values ask for."""
+        if isinstance(self.values, dict):
+            return "select"
+        if all(isinstance(value, bool) for value in self.values):
+            return "checkbox"
+        if all(isinstance(value, int | float) and not isinstance(value, bool) for value in self.values):
+            return "range"
+        raise ValueError(
+            f"control {self.name!r} has values {self.values}: give numbers, [False, True], or a dict from option to words"
+        )
+
+    @property
+    def grid(self) -> list:
+        """The values in the order in which frames are stored."""
+        return list(self.values)
+
+    @property
+    def first(self):
+        """The value before the first touch."""
+        return self.grid[0] if self.start is None else self.start
+
+    def spec(self) -> dict:
+        """Return what the browser needs, in the page's language. An ordered list, for a dict may lose its order."""
+        words = [str(w) for w in self.values.values()] if isinstance(self.values, dict) else [str(v) for v in self.grid]
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "values": self.grid,
+            "words": words,
+            "label": str(self.label),
+            "symbol": self.symbol,
+            "unit": str(self.unit),
+            "folded": self.folded,
+        }

@@ -1,0 +1,145 @@
+"""The explorable: an interactive figure whose every frame Python has computed, so that the browser only draws.
+
+It is an anywidget, hence an ipywidget with one synced trait a control; on a page without a kernel the same script
+draws the same frames (js/page.js mounts it).
+"""
+
+import html
+
+import anywidget
+import traitlets
+
+from .controls import Control
+from .frames import Frames, pack
+from .panels import Graph, Heatmap, Lines
+from .picture import still_picture
+from .script import STYLE, WIDGET
+from .sentence import Sentence
+from .source import Source
+from .store import stored
+from .text import Text, language
+
+__all__ = ["Explorable"]
+
+
+class OnGrid(traitlets.TraitType):
+    """A synced trait that takes the values of a control's grid and refuses any other with a ValueError."""
+
+    def __init__(self, control: Control):
+        super().__init__(default_value=control.first)
+        self.grid = control.grid
+        self.tag(sync=True)
+
+    def validate(self, obj, value):
+        if value not in self.grid:
+            raise ValueError(f"{self.name} = {value!r} is none of the values {self.grid}")
+        return self.grid[self.grid.index(value)]
+
+
+class Explorable(anywidget.AnyWidget):
+    """An interactive figure.
+
+    name: its name in addresses and tests.  title and reading: what it is, and one line on how to read it.
+    controls: what the reader may change.  panels: what is drawn.  sentence: what the drawing says, in words.
+    Every control is a trait of its name, so ``observe`` and ``jslink`` work on it.
+    Raises ValueError for a specification that could not be drawn.
+    """
+
+    _esm = WIDGET
+    _css = STYLE
+    _spec = traitlets.Dict().tag(sync=True)
+    _frames = traitlets.Bytes().tag(sync=True)
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        title: str | Text,
+        reading: str | Text,
+        controls: list[Control],
+        panels: list[Lines | Heatmap | Graph],
+        sentence: Sentence,
+    ):
+        check_names(controls)
+        sources: list[Source] = []
+
+        def add(function, where, quantum=None) -> int:
+            sources.append(Source(function, controls, f"{name}, {where}", quantum))
+            return len(sources) - 1
+
+        panel_specs = [panel.spec(add) for panel in panels]
+        slots = sentence.sources(controls)
+        check_references(name, controls, panel_specs, sentence, [*sources, *slots.values()])
+        spec = {
+            "name": name,
+            "language": language(),
+            "title": str(title),
+            "reading": str(reading),
+            "controls": [control.spec() for control in controls],
+            "panels": panel_specs,
+            "sentence": sentence.spec(),
+        }
+        frames = stored(name, lambda: pack(sources, slots))
+        self._controls = {control.name: control for control in controls}
+        self.add_traits(**{control.name: OnGrid(control) for control in controls})
+        super().__init__(_spec=spec, _frames=frames)
+
+    def _repr_mimebundle_(self, **kwargs):
+        """Return anywidget's own bundle and, as text/html, the still picture that every other host shows."""
+        data, metadata = super()._repr_mimebundle_(**kwargs)
+        data["text/html"] = self._html(data["application/vnd.jupyter.widget-view+json"]["model_id"])
+        return data, metadata
+
+    def _html(self, model_id: str) -> str:
+        spec, frames = self._spec, Frames(self._frames, {c.name: len(c.grid) for c in self._controls.values()})
+        setting = {c.name: c.grid.index(c.first) for c in self._controls.values()}
+        view = f'{{"version_major": 2, "version_minor": 0, "model_id": "{model_id}"}}'
+        alt = f"{spec['title']}. {said(spec, frames, setting)}"
+        return (
+            f'<figure class="explorable" data-name="{html.escape(spec["name"])}" lang="{spec["language"]}">'
+            f'<img class="still" alt="{html.escape(alt)}" src="{still_picture(spec, frames, setting)}">'
+            f"<figcaption>{html.escape(spec['reading'])}</figcaption>"
+            f'<script type="application/vnd.jupyter.widget-view+json">{view}</script></figure>'
+        )
+
+
+def said(spec: dict, frames: Frames, setting: dict[str, int]) -> str:
+    """Return the sentence at a setting."""
+    controls = {control["name"]: control for control in spec["controls"]}
+    words = []
+    for text, slot in spec["sentence"]["parts"]:
+        words.append(text)
+        if slot in spec["sentence"]["choices"]:
+            words.append(spec["sentence"]["choices"][slot][int(frames.words(slot, setting))])
+        elif slot in controls and slot not in frames.header["slots"]:
+            words.append(controls[slot]["words"][setting[slot]])
+        elif slot is not None:
+            words.append(frames.words(slot, setting))
+    return "".join(words)
+
+
+def check_names(controls: list[Control]) -> None:
+    """Raise a ValueError where two controls share a name, or one has a name that the widget itself uses."""
+    names = [control.name for control in controls]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(f"controls {twice} are named more than once")
+    if taken := [name for name in names if hasattr(Explorable, name)]:
+        raise ValueError(f"controls {taken} have names that every widget uses for itself: choose others")
+
+
+def check_references(name, controls: list[Control], panels: list[dict], sentence: Sentence, sources: list[Source]):
+    """Raise a ValueError where a series refers to no control, or a control would change nothing."""
+    grids = {control.name: control.grid for control in controls}
+    used = {used for source in sources for used in source.names}
+    for series in [series for panel in panels for series in panel.get("series", [])]:
+        if series["focus"] is not None:
+            control, value = series["focus"]
+            if value not in grids.get(control, []):
+                raise ValueError(f"{name}: a series has its focus at {control} = {value!r}, which no control offers")
+            used.add(control)
+        if series["shown"] is not None:
+            if grids.get(series["shown"]) != [False, True]:
+                raise ValueError(f"{name}: a series is shown by {series['shown']!r}, which is no checkbox of the figure")
+            used.add(series["shown"])
+    if dead := [control for control in grids if control not in used]:
+        raise ValueError(f"{name}: controls {dead} would change nothing, for no function names them")

@@ -1,0 +1,94 @@
+"""Frames: what a figure shows at every setting of its controls, packed into one block of bytes.
+
+The block is a zlib stream of: the length of a header (4 bytes, little-endian), the header (JSON), and the frames one
+after another. A frame is an array of unsigned integers; a code c stands for the number origin + step·(c − 1), and
+c = 0 for −∞, the logarithm of an exact zero. frames.js reads what this file writes.
+"""
+
+import json
+import struct
+import zlib
+
+import numpy as np
+
+from .source import Source
+
+__all__ = ["pack", "Frames"]
+
+DTYPES = {1: np.dtype("<u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4")}  # by bytes a code
+
+
+def encode(array: np.ndarray, quantum: float | None) -> tuple[np.ndarray, float, float]:
+    """Return (codes, origin, step) such that origin + step·(codes − 1) is the array, rounded to the step."""
+    finite = np.isfinite(array)
+    values = array[finite].astype(np.float64)
+    low, high = (values.min(), values.max()) if values.size else (0.0, 0.0)
+    step = 1.0 if array.dtype.kind in "biu" else quantum or (high - low) / 60000 or 1.0
+    origin = round(low / step) * step
+    codes = np.zeros(array.shape)
+    codes[finite] = np.round((values - origin) / step) + 1
+    for dtype in DTYPES.values():
+        if codes.max(initial=0) <= np.iinfo(dtype).max:
+            return codes.astype(dtype), float(origin), float(step)
+    raise ValueError(f"a frame spans {high - low:g} in steps of {step:g}: more than {np.iinfo(dtype).max} codes")
+
+
+def pack(sources: list[Source], slots: dict[str, Source]) -> bytes:
+    """Compute everything that a figure shows and return it as one block. Equal frames are stored once.
+
+    sources: functions that give arrays, for the panels.  slots: functions that give text or whole numbers, for the
+    sentence.
+    """
+    frames, known, tables, body = [], {}, [], bytearray()
+    for source in sources:
+        at = []
+        for array in source.arrays():
+            codes, origin, step = encode(array, source.quantum)
+            size, data = codes.dtype.itemsize, codes.tobytes()
+            key = (data, size, codes.shape, origin, step)
+            if key not in known:
+                body += bytes(-len(body) % size)  # a typed array starts at a multiple of its item's size
+                known[key] = len(frames)
+                frames.append([len(body), size, list(codes.shape), origin, step])
+                body += data
+            at.append(known[key])
+        tables.append({"controls": source.names, "at": at})
+    texts = {}
+    for name, slot in slots.items():
+        said = [str(value) for value in slot.values()]
+        words = sorted(set(said))
+        texts[name] = {"controls": slot.names, "words": words, "at": [words.index(text) for text in said]}
+    header = json.dumps({"frames": frames, "tables": tables, "slots": texts}, separators=(",", ":")).encode()
+    header += b" " * (-len(header) % 4)
+    return zlib.compress(struct.pack("<I", len(header)) + header + bytes(body), 9)
+
+
+class Frames:
+    """A packed block, unpacked: the arrays of source number i, and the words of a slot, at a setting.
+
+    A setting is a dict from the name of each control to its number on the control's grid; ``sizes`` says how many
+    values each grid has.
+    """
+
+    def __init__(self, block: bytes, sizes: dict[str, int]):
+        data = zlib.decompress(block)
+        (length,) = struct.unpack("<I", data[:4])
+        self.header, self.body, self.sizes = json.loads(data[4 : 4 + length]), data[4 + length :], sizes
+
+    def number(self, table: dict, setting: dict[str, int]) -> int:
+        """Return which entry of a table belongs to a setting: the last control moves fastest."""
+        entry = 0
+        for name in table["controls"]:
+            entry = entry * self.sizes[name] + setting[name]
+        return table["at"][entry]
+
+    def array(self, source: int, setting: dict[str, int]) -> np.ndarray:
+        """Return the numbers that a source gave at a setting, as precise as they were kept."""
+        start, size, shape, origin, step = self.header["frames"][self.number(self.header["tables"][source], setting)]
+        codes = np.frombuffer(self.body, DTYPES[size], int(np.prod(shape)), start).reshape(shape).astype(np.float64)
+        return np.where(codes == 0, -np.inf, origin + step * (codes - 1))
+
+    def words(self, slot: str, setting: dict[str, int]) -> str:
+        """Return the words that a slot gave at a setting."""
+        table = self.header["slots"][slot]
+        return table["words"][self.number(table, setting)]

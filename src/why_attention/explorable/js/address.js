@@ -1,0 +1,28 @@
+// The page's address carries the state of its figures: #gradient-decay:cell=LSTM;gain=1.5&receptive-field:k=5
+// It is parsed as data: a name or value that a figure does not offer is passed over.
+
+// The states that the address names: Map from figure to Map from control to the text of its value.
+export function readAddress(hash) {
+  const states = new Map();
+  for (const part of hash.replace(/^#/, "").split("&")) {
+    const colon = part.indexOf(":");
+    if (colon < 0) continue;
+    const pairs = part.slice(colon + 1).split(";").map((pair) => pair.split("="));
+    states.set(decoded(part.slice(0, colon)), new Map(pairs.filter((pair) => pair.length === 2).map((pair) => pair.map(decoded))));
+  }
+  return states;
+}
+
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return ""; // broken percent signs name nothing
+  }
+}
+
+// states: as readAddress gives them, figures in their start state left out.
+export function writeAddress(states) {
+  const parts = [...states].map(([figure, state]) => `${encodeURIComponent(figure)}:${[...state].map((pair) => pair.map(encodeURIComponent).join("=")).join(";")}`);
+  history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : location.pathname + location.search);
+}

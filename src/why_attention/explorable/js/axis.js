@@ -1,0 +1,95 @@
+// Axes: scales, ticks, the writing of numbers and symbols, and the small SVG helpers that all panels share.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function node(tag, attributes = {}, ...children) {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+// Map numbers between two limits onto pixels between two others.
+export function scaleBetween([low, high], [from, to]) {
+  return (value) => from + ((value - low) / (high - low)) * (to - from);
+}
+
+// Round numbers between two limits, about `count` of them; whole ones on an axis of decades.
+export function ticksBetween([low, high], count, whole) {
+  const rough = (high - low) / count;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough && (!whole || size >= 1)) ?? 1;
+  const ticks = [];
+  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) ticks.push(Number((i * step).toPrecision(12)));
+  return ticks;
+}
+
+const SUPERSCRIPTS = { "-": "⁻", "−": "⁻", ".": "·", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
+
+// A number as an axis writes it: 10⁻⁴⁰ where the axis counts decades.
+export function numberText(value, decades) {
+  if (!decades) return String(value).replace("-", "−");
+  return "10" + [...String(value)].map((letter) => SUPERSCRIPTS[letter]).join("");
+}
+
+// A symbol like s_{T−l} as tspans: letters italic, what follows _ lowered.
+export function symbolSpans(symbol) {
+  const spans = [];
+  for (const [, lowered, braced, letters, other] of symbol.matchAll(/_(?:\{([^}]*)\}|(.))|([A-Za-z]+)|([^A-Za-z_]+)/gu)) {
+    const text = lowered ?? braced ?? letters ?? other;
+    const low = lowered !== undefined || braced !== undefined;
+    const italic = /[A-Za-z]/.test(text);
+    const span = node("tspan", { "font-style": italic ? "italic" : "normal", "font-size": low ? "75%" : "100%" }, text);
+    if (low) span.setAttribute("dy", "0.25em");
+    else if (spans.at(-1)?.getAttribute("dy") === "0.25em") span.setAttribute("dy", "-0.19em");
+    spans.push(span);
+  }
+  return spans;
+}
+
+// An axis's name: symbol, words and unit.
+export function axisName(axis, attributes) {
+  const unit = axis.unit ? ` (${axis.unit})` : "";
+  return node("text", { class: "axis-name", ...attributes }, ...symbolSpans(axis.symbol), ` ${axis.label}${unit}`);
+}
+
+// The grid, ticks and names of a plot's two axes. box: {left, top, right, bottom} in pixels.
+export function drawAxes(panel, [xLimits, yLimits], box) {
+  const x = scaleBetween(xLimits, [box.left, box.right]);
+  const y = scaleBetween(yLimits, [box.bottom, box.top]);
+  const parts = [];
+  for (const tick of ticksBetween(xLimits, (box.right - box.left) / 80, panel.x.decades)) {
+    parts.push(node("text", { class: "tick", x: x(tick), y: box.bottom + 18, "text-anchor": "middle" }, numberText(tick, panel.x.decades)));
+    parts.push(node("path", { class: "grid", d: `M${x(tick)},${box.bottom}v5` }));
+  }
+  for (const tick of ticksBetween(yLimits, (box.bottom - box.top) / 45, panel.y.decades)) {
+    parts.push(node("path", { class: "grid", d: `M${box.left},${y(tick)}H${box.right}` }));
+    parts.push(node("text", { class: "tick", x: box.left - 6, y: y(tick) + 4, "text-anchor": "end" }, numberText(tick, panel.y.decades)));
+  }
+  parts.push(axisName(panel.x, { x: (box.left + box.right) / 2, y: box.bottom + 38, "text-anchor": "middle" }));
+  parts.push(axisName(panel.y, { x: 2, y: box.top - 12 }));
+  return { x, y, parts };
+}
+
+// A number's colour on a colour scale, as [r, g, b].
+export function colorAt(colormap, [low, high], value) {
+  const place = Math.min(1, Math.max(0, (value - low) / (high - low))) * (colormap.length - 1);
+  const [a, b] = [colormap[Math.floor(place)], colormap[Math.ceil(place)]].map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
+  return a.map((channel, i) => Math.round(channel + (b[i] - channel) * (place % 1)));
+}
+
+// The colour scale as a bar at the right of a plot, its numbers and its name.
+export function drawColorBar(panel, limits, box) {
+  const steps = 33;
+  const height = (box.bottom - box.top) / steps;
+  const y = scaleBetween(limits, [box.bottom, box.top]);
+  const at = scaleBetween([0, steps - 1], limits);
+  const parts = Array.from({ length: steps }, (_, i) =>
+    node("rect", { x: box.right + 12, y: box.bottom - (i + 1) * height, width: 12, height: height + 0.5, fill: `rgb(${colorAt(panel.colormap, limits, at(i))})` }),
+  );
+  for (const tick of ticksBetween(limits, (box.bottom - box.top) / 45, panel.scale.decades)) {
+    parts.push(node("text", { class: "tick", x: box.right + 30, y: y(tick) + 4 }, numberText(tick, panel.scale.decades)));
+  }
+  parts.push(axisName(panel.scale, { x: box.right + 46, y: box.top - 10, "text-anchor": "end" }));
+  return parts;
+}

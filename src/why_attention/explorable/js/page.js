@@ -1,0 +1,85 @@
+// The host of a page without a kernel: finds the figures, gives each its model, keeps their states in the address.
+
+import { readAddress, writeAddress } from "./address.js";
+import { notify, render } from "./explorable.js";
+import { wordsOf } from "./words.js";
+
+const VIEW = 'script[type="application/vnd.jupyter.widget-view+json"]';
+const STATE = 'script[type="application/vnd.jupyter.widget-state+json"]';
+
+function bytesOf(base64) {
+  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+}
+
+// What a widget sees of its kernel's model, with nobody behind it.
+function makeModel({ state, buffers = [] }) {
+  const values = { ...state };
+  for (const { path, data } of buffers) values[path[0]] = bytesOf(data);
+  const events = new EventTarget();
+  return {
+    get: (name) => values[name],
+    set(name, value) {
+      values[name] = value;
+      events.dispatchEvent(new Event(`change:${name}`));
+    },
+    on: (event, handler) => events.addEventListener(event, handler),
+    off: (event, handler) => events.removeEventListener(event, handler),
+    save_changes() {},
+  };
+}
+
+function startStates(model) {
+  return new Map(model.get("_spec").controls.map((control) => [control.name, model.get(control.name)]));
+}
+
+// Put the controls to what the address says, where their grids offer it.
+function applyState(model, state) {
+  for (const control of model.get("_spec").controls) {
+    const index = control.values.findIndex((value) => String(value) === state.get(control.name));
+    if (index >= 0) model.set(control.name, control.values[index]);
+  }
+}
+
+async function mountFigure(view, models, key) {
+  const figure = view.closest("figure.explorable");
+  const words = wordsOf(document.documentElement.lang);
+  const saved = models[JSON.parse(view.textContent).model_id];
+  if (!figure) return view.insertAdjacentText("afterend", words.foreign);
+  try {
+    const model = makeModel(saved);
+    const starts = startStates(model);
+    const apply = () => applyState(model, readAddress(location.hash).get(key) ?? new Map());
+    apply();
+    const box = document.createElement("div");
+    figure.prepend(box);
+    await render({ model, el: box });
+    addEventListener("hashchange", apply);
+    let timer;
+    figure.addEventListener("explorable-change", () => {
+      clearTimeout(timer); // browsers refuse too many changes of the address
+      timer = setTimeout(() => {
+        const states = readAddress(location.hash);
+        const moved = [...starts].filter(([name, value]) => model.get(name) !== value);
+        if (moved.length) states.set(key, new Map(moved.map(([name]) => [name, String(model.get(name))])));
+        else states.delete(key);
+        writeAddress(states);
+      }, 250);
+    });
+  } catch (error) {
+    console.warn(`figure ${key}: ${error}`);
+    notify(figure, words.failed);
+  }
+}
+
+function mountPage() {
+  const models = Object.assign({}, ...[...document.querySelectorAll(STATE)].map((script) => JSON.parse(script.textContent).state));
+  const seen = new Map();
+  for (const view of document.querySelectorAll(VIEW)) {
+    const name = view.closest("figure.explorable")?.dataset.name ?? "";
+    seen.set(name, (seen.get(name) ?? 0) + 1);
+    const key = seen.get(name) > 1 ? `${name}-${seen.get(name)}` : name; // a figure shown twice has two states
+    mountFigure(view, models, key);
+  }
+}
+
+mountPage(); // a deferred script runs when the page has been read

@@ -1,0 +1,163 @@
+"""Panels: the kinds of picture that a figure is made of. Each says what to draw; explorable.js draws it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib import colormaps
+from matplotlib.colors import to_hex
+
+from .text import Text
+
+__all__ = ["Axis", "Series", "Rule", "Lines", "Heatmap", "Graph"]
+
+Words = str | Text
+Function = Callable[..., Any]
+Add = Callable[..., int]  # (function, where, quantum) -> number of the source in the block of frames
+
+COLORS = ("vermilion", "green", "blue", "grey")  # Okabe–Ito; explorable.css holds their values
+MARKS = ("circle", "square", "triangle", "diamond", "cross")
+COLORMAP = [to_hex(color) for color in colormaps["viridis"](np.linspace(0, 1, 33))]  # perceptually uniform
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One axis, or one colour scale: its symbol, words, unit and limits.
+
+    limits: (low, high), or a function of controls that returns them.  decades: the numbers are log10 of what the axis
+    shows, and −∞ stands for an exact zero.  quantum: the precision that frames keep of its numbers.
+    """
+
+    label: Words
+    limits: tuple[float, float] | Function
+    symbol: str = ""
+    unit: Words = ""
+    decades: bool = False
+    quantum: float | None = None
+
+    def spec(self, add: Add, where: str) -> dict:
+        if not callable(self.limits) and not self.limits[0] < self.limits[1]:
+            raise ValueError(f"{where} has limits {self.limits}: the first must be below the second")
+        return {
+            "label": str(self.label),
+            "symbol": self.symbol,
+            "unit": str(self.unit),
+            "decades": self.decades,
+            "limits": add(self.limits, f"{where} limits"),
+        }
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line, or one family of lines: y (L,) or (m, L) over x (L,); a family shows its median bold.
+
+    x and y: arrays, or functions of controls.  focus: (control, value) at which the family is drawn whole and in
+    colour; elsewhere only its median is, in grey.  shown: the checkbox without which the series is not drawn.
+    """
+
+    y: Function | Any
+    x: Function | Any
+    label: Words
+    color: str = "vermilion"
+    mark: str = "circle"
+    dashed: bool = False
+    focus: tuple[str, Any] | None = None
+    shown: str | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A horizontal reference line at y, with its words."""
+
+    y: float
+    label: Words
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines over two axes."""
+
+    title: Words
+    x: Axis
+    y: Axis
+    series: list[Series]
+    rules: list[Rule] = ()
+
+    def spec(self, add: Add) -> dict:
+        where = f"lines {str(self.title)!r}"
+        for s in self.series:
+            if s.color not in COLORS or s.mark not in MARKS:
+                raise ValueError(f"{where} has color {s.color!r} and mark {s.mark!r}: choose from {COLORS} and {MARKS}")
+        return {
+            "kind": "lines",
+            "title": str(self.title),
+            "x": self.x.spec(add, f"{where} x"),
+            "y": self.y.spec(add, f"{where} y"),
+            "rules": [{"y": rule.y, "label": str(rule.label)} for rule in self.rules],
+            "series": [
+                {
+                    "label": str(s.label),
+                    "color": s.color,
+                    "mark": s.mark,
+                    "dashed": s.dashed,
+                    "focus": list(s.focus) if s.focus else None,
+                    "shown": s.shown,
+                    "x": add(s.x, f"{where} {s.label} x", self.x.quantum),
+                    "y": add(s.y, f"{where} {s.label}", self.y.quantum),
+                }
+                for s in self.series
+            ],
+        }
+
+
+@dataclass(frozen=True)
+class Heatmap:
+    """A matrix of shape (rows, columns) as colours: rows downwards, columns to the right, both counted from 1."""
+
+    matrix: Function
+    title: Words
+    rows: Words
+    columns: Words
+    scale: Axis
+
+    def spec(self, add: Add) -> dict:
+        where = f"heatmap {str(self.title)!r}"
+        return {
+            "kind": "heatmap",
+            "title": str(self.title),
+            "rows": str(self.rows),
+            "columns": str(self.columns),
+            "scale": self.scale.spec(add, f"{where} scale"),
+            "colormap": COLORMAP,
+            "matrix": add(self.matrix, where, self.scale.quantum),
+        }
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Nodes and edges.
+
+    nodes: a function that gives (N, 3): x, y and the number that colours the node.  edges: a function that gives
+    (E, 3): the node it leaves, the node it enters (counted from 0) and its strength from 0 to 1.
+    """
+
+    nodes: Function
+    edges: Function
+    title: Words
+    x: Axis
+    y: Axis
+    scale: Axis
+
+    def spec(self, add: Add) -> dict:
+        where = f"graph {str(self.title)!r}"
+        return {
+            "kind": "graph",
+            "title": str(self.title),
+            "x": self.x.spec(add, f"{where} x"),
+            "y": self.y.spec(add, f"{where} y"),
+            "scale": self.scale.spec(add, f"{where} scale"),
+            "colormap": COLORMAP,
+            "nodes": add(self.nodes, f"{where} nodes", 0.001),
+            "edges": add(self.edges, f"{where} edges", 0.001),
+        }

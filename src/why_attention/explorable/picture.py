@@ -1,0 +1,104 @@
+"""The still picture of a figure: its start state, for readers without JavaScript, for print and for export.
+
+It carries symbols and numbers only, no words, so it needs no font of any language.
+"""
+
+import base64
+import io
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from PIL import Image
+
+from .frames import Frames
+
+__all__ = ["still_picture"]
+
+COLORS = {"vermilion": "#d55e00", "green": "#009e73", "blue": "#0072b2", "grey": "#8a8a8a"}
+MARKS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "cross": "x"}
+
+
+def still_picture(spec: dict, frames: Frames, setting: dict[str, int]) -> str:
+    """Draw a figure's panels at a setting and return them as the address (data:) of a small palette PNG."""
+    panels = spec["panels"]
+    figure = Figure(figsize=(7, 3.6 if len(panels) == 1 else 3), layout="constrained")
+    FigureCanvasAgg(figure)
+    for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels):
+        DRAW[panel["kind"]](figure, axes, panel, frames, setting, spec)
+    png = io.BytesIO()
+    figure.savefig(png, dpi=90)
+    small = io.BytesIO()
+    Image.open(png).convert("RGB").quantize(24).save(small, "PNG", optimize=True)
+    return "data:image/png;base64," + base64.b64encode(small.getvalue()).decode()
+
+
+def draw_lines(figure, axes, panel: dict, frames: Frames, setting: dict[str, int], spec: dict) -> None:
+    controls = {control["name"]: control for control in spec["controls"]}
+
+    def value(name):
+        return controls[name]["values"][setting[name]]
+
+    for series in panel["series"]:
+        if series["shown"] is not None and not value(series["shown"]):
+            continue
+        x, y = frames.array(series["x"], setting), frames.array(series["y"], setting)
+        family = np.atleast_2d(y)
+        inside = series["focus"] is None or value(series["focus"][0]) == series["focus"][1]
+        color = COLORS[series["color"]] if inside else COLORS["grey"]
+        if inside and len(family) > 1:
+            axes.plot(x, family.T, color=color, linewidth=0.6, alpha=0.5)
+        style = {"linestyle": "--" if series["dashed"] else "-", "linewidth": 2.2 if inside else 1}
+        axes.plot(x, np.median(family, axis=0), color=color, marker=MARKS[series["mark"]], markevery=0.15, **style)
+    for rule in panel["rules"]:
+        axes.axhline(rule["y"], color=COLORS["grey"], linewidth=0.8, linestyle=":")
+    finish(axes, panel, frames, setting)
+
+
+def draw_heatmap(figure, axes, panel: dict, frames: Frames, setting: dict[str, int], spec: dict) -> None:
+    matrix = np.ma.masked_invalid(frames.array(panel["matrix"], setting))  # −∞, no path: left blank
+    low, high = frames.array(panel["scale"]["limits"], setting)
+    rows, columns = matrix.shape
+    extent = (0.5, columns + 0.5, rows + 0.5, 0.5)
+    image = axes.imshow(matrix, cmap=colormap(panel), vmin=low, vmax=high, extent=extent, interpolation="nearest")
+    bar = figure.colorbar(image, ax=axes)
+    bar.ax.yaxis.set_major_formatter(ticks(panel["scale"]))
+    bar.set_label(math(panel["scale"]))
+
+
+def draw_graph(figure, axes, panel: dict, frames: Frames, setting: dict[str, int], spec: dict) -> None:
+    nodes, edges = frames.array(panel["nodes"], setting), frames.array(panel["edges"], setting)
+    low, high = frames.array(panel["scale"]["limits"], setting)
+    for start, end, strength in edges:
+        ends = nodes[[int(start), int(end)]]
+        axes.plot(ends[:, 0], ends[:, 1], color=COLORS["grey"], linewidth=0.5 + 1.5 * strength, zorder=1)
+    axes.scatter(nodes[:, 0], nodes[:, 1], c=nodes[:, 2], cmap=colormap(panel), vmin=low, vmax=high, zorder=2)
+    finish(axes, panel, frames, setting)
+
+
+DRAW = {"lines": draw_lines, "heatmap": draw_heatmap, "graph": draw_graph}
+
+
+def finish(axes, panel: dict, frames: Frames, setting: dict[str, int]) -> None:
+    axes.set_xlim(*frames.array(panel["x"]["limits"], setting))
+    axes.set_ylim(*frames.array(panel["y"]["limits"], setting))
+    axes.set_xlabel(math(panel["x"]))
+    axes.set_ylabel(math(panel["y"]))
+    axes.xaxis.set_major_formatter(ticks(panel["x"]))
+    axes.yaxis.set_major_formatter(ticks(panel["y"]))
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def math(axis: dict) -> str:
+    """Return an axis's symbol for matplotlib to set as a formula."""
+    return f"${axis['symbol']}$" if axis["symbol"] else ""
+
+
+def ticks(axis: dict):
+    """Return how an axis writes its numbers: as powers of ten where they are decades."""
+    return (lambda v, _: f"$10^{{{v:g}}}$") if axis["decades"] else (lambda v, _: f"{v:g}")
+
+
+def colormap(panel: dict) -> LinearSegmentedColormap:
+    return LinearSegmentedColormap.from_list("explorable", panel["colormap"])

@@ -1,0 +1,52 @@
+"""A source: one function of some of a figure's controls, evaluated at every setting of them."""
+
+import inspect
+from collections.abc import Callable
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from .controls import Control
+
+__all__ = ["Source"]
+
+
+class Source:
+    """A function that is called once for every setting of the controls that its own parameters name.
+
+    A constant instead of a function is a source that depends on no control.  ``quantum`` is the precision kept:
+    numbers are rounded to its nearest multiple (None keeps 1/60000 of each frame's range).
+    Raises ValueError for a parameter that names no control.
+    """
+
+    def __init__(self, function: Callable | Any, controls: list[Control], where: str, quantum: float | None = None):
+        self.function = function if callable(function) else lambda: function
+        self.where, self.quantum = where, quantum
+        known = {control.name: control for control in controls}
+        parameters = list(inspect.signature(self.function).parameters)
+        if unknown := [name for name in parameters if name not in known]:
+            raise ValueError(f"{where} depends on {unknown}, but the figure's controls are {list(known)}")
+        self.controls = [known[name] for name in parameters]
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the controls that this source depends on."""
+        return [control.name for control in self.controls]
+
+    def values(self) -> list:
+        """Return the function's values at all settings, the last control fastest."""
+        settings = product(*(control.grid for control in self.controls))
+        return [self.function(**dict(zip(self.names, setting))) for setting in settings]
+
+    def arrays(self) -> list[np.ndarray]:
+        """Return ``values`` as arrays. Raises ValueError where one holds NaN, +∞ or no numbers."""
+        return [self.checked(value) for value in self.values()]
+
+    def checked(self, value: Any) -> np.ndarray:
+        array = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+        if array.dtype.kind not in "biuf":
+            raise ValueError(f"{self.where} gave {array.dtype}: it must give numbers")
+        if bad := int(np.isnan(array).sum() + np.isposinf(array).sum()):
+            raise ValueError(f"{self.where} gave {bad} NaN or +∞ among {array.size} numbers: it must give 0 of them")
+        return array

@@ -1,0 +1,170 @@
+"""Figure gradient-decay: how the gradient shrinks, holds or grows on its way back through a recurrent network.
+
+Every line is log10 ‖∂s_T/∂s_{T−l}‖₂ along one trajectory of T = 1000 steps that ends at T; another window shows
+another part of the same line. Five seeds draw weights and inputs; their median is bold.
+"""
+
+import torch
+
+from why_attention.explorable import Axis, Choice, Control, Explorable, Lines, Rule, Sentence, Series, Text
+from why_attention.explorable.grid import on_grid
+from why_attention.explorable.numbers import power_text
+from why_attention.rnn import GRUCell, LSTMCell, RNNCell, decay_bound, gradient_decay
+
+STEPS, SIZE, SEEDS = 1000, 64, 5  # T; H = d; how many draws of weights and inputs
+WINDOWS = {30: (-15, 10), 100: (-30, 15), 300: (-50, 40), 1000: (-50, 40)}  # steps shown: limits of the norm's decades
+# close together near step T, where the lines bend
+LAGS = sorted({0, *WINDOWS} | {round(STEPS ** (i / 127)) for i in range(128)})
+GAINS, SCALES = [0.5, 0.8, 1.0, 1.5, 2.0], [0.1, 0.3, 1.0]
+CELLS = {  # name: class, forget bias, mark
+    "RNN": (RNNCell, {}, "circle"),
+    "GRU": (GRUCell, {}, "square"),
+    "LSTM": (LSTMCell, {}, "triangle"),
+    "LSTM, b=1": (LSTMCell, {"forget_bias": 1.0}, "diamond"),
+    "LSTM, b=5": (LSTMCell, {"forget_bias": 5.0}, "cross"),
+}
+
+
+def trajectories(cell: str, gain: float, seed: int) -> tuple[torch.nn.Module, torch.Tensor]:
+    """Return a cell and its inputs x ~ N(0, σ²) for every scale σ: (T, len(SCALES), d).
+
+    One draw a seed, which gain and scale only stretch: a slider changes what its name says and nothing else.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    kind, options, _ = CELLS[cell]
+    network = kind(SIZE, SIZE)
+    network.reset_parameters(gain, generator, **options)
+    return network, torch.tensor(SCALES)[:, None] * torch.randn(STEPS, 1, SIZE, generator=generator)
+
+
+def measured_decay(cell: str, gain: float) -> torch.Tensor:
+    """Return log10 ‖∂s_T/∂s_{T−l}‖₂ for every scale, seed and lag: (len(SCALES), SEEDS, len(LAGS))."""
+    return torch.stack([gradient_decay(*trajectories(cell, gain, seed), LAGS) for seed in range(SEEDS)]).movedim(2, 0)
+
+
+def measured_bound(cell: str, gain: float) -> torch.Tensor:
+    """Return log10 ∏‖J_t‖₂ of the first seed for every scale and lag: (len(SCALES), len(LAGS))."""
+    return decay_bound(*trajectories(cell, gain, seed=0), LAGS).T
+
+
+decays = on_grid(measured_decay, cell=CELLS, gain=GAINS)
+bounds = on_grid(measured_bound, cell=CELLS, gain=GAINS)
+
+
+def decay(cell: str):
+    """Return the decay of one cell as a function of the other controls: (SEEDS, len(LAGS))."""
+    return lambda gain, scale: decays(cell=cell, gain=gain)[SCALES.index(scale)]
+
+
+def at_end(cell: str, gain: float, scale: float, window: int) -> torch.Tensor:
+    """Return log10 of the norms at the window's last lag, in rising order: (SEEDS,)."""
+    return decay(cell)(gain, scale)[:, LAGS.index(window)].sort().values
+
+
+def median(cell: str, gain: float, scale: float, window: int) -> float:
+    return at_end(cell, gain, scale, window)[SEEDS // 2].item()
+
+
+def verdict(cell: str, gain: float, scale: float, window: int) -> int:
+    """Return 0 where the median is below 1/1000, 2 where it is above 1000, else 1."""
+    return int(median(cell, gain, scale, window) > -3) + int(median(cell, gain, scale, window) > 3)
+
+
+def figure() -> Explorable:
+    """Return the figure in the page's language."""
+    return Explorable(
+        "gradient-decay",
+        title=Text(zh="梯度沿时间往回走", en="A gradient on its way back through time"),
+        reading=Text(
+            zh="读图：横轴是往回走的步数 l，纵轴是第 T 步的状态对 l 步之前的状态的梯度有多大，每一格是好几个数量级。"
+            "直线往下，就是每一步乘以同一个小于 1 的数。彩色细线是五个随机种子，粗线是它们的中位数，灰线是其他单元的中位数；"
+            "箭头表示线已经走出图外。",
+            en="How to read it: across, the number of steps l back; upwards, how large the gradient of the state at step T "
+            "with respect to the state l steps earlier is, each grid line many powers of ten from the next. A straight line "
+            "down is the same factor below 1 at every step. The thin coloured lines are five random seeds and the bold one "
+            "their median; grey lines are the medians of the other cells; an arrow says that a line has left the picture.",
+        ),
+        controls=[
+            Control(
+                "cell",
+                {
+                    "RNN": Text(zh="普通 RNN", en="plain RNN"),
+                    "GRU": "GRU",
+                    "LSTM": Text(zh="LSTM，遗忘门偏置 0", en="LSTM, forget bias 0"),
+                    "LSTM, b=1": Text(zh="LSTM，遗忘门偏置 1", en="LSTM, forget bias 1"),
+                    "LSTM, b=5": Text(zh="LSTM，遗忘门偏置 5", en="LSTM, forget bias 5"),
+                },
+                label=Text(zh="循环单元", en="Cell"),
+            ),
+            Control(
+                "gain",
+                GAINS,
+                label=Text(zh="循环权重的增益", en="gain of the recurrent weights"),
+                symbol="g",
+                start=1.0,
+            ),
+            Control(
+                "window",
+                list(WINDOWS),
+                label=Text(zh="看多少步", en="steps shown"),
+                start=1000,
+                folded=True,
+            ),
+            Control(
+                "scale",
+                SCALES,
+                label=Text(zh="输入的尺度", en="scale of the inputs"),
+                symbol="σ",
+                start=1.0,
+                folded=True,
+            ),
+            Control("bound", [False, True], label=Text(zh="画出上界 ∏‖J‖₂", en="draw the bound ∏‖J‖₂"), folded=True),
+        ],
+        panels=[
+            Lines(
+                title=Text(zh="梯度范数随步数的变化", en="Norm of the gradient against the number of steps"),
+                x=Axis(
+                    Text(zh="往回走的步数", en="steps back"),
+                    limits=lambda window: (0, window),
+                    symbol="l",
+                ),
+                y=Axis(
+                    Text(zh="梯度的谱范数", en="spectral norm of the gradient"),
+                    limits=lambda window: WINDOWS[window],
+                    symbol="‖∂s_T/∂s_{T−l}‖_2",
+                    decades=True,
+                    quantum=0.02,
+                ),
+                series=[
+                    Series(decay(cell), x=LAGS, label=cell, mark=mark, focus=("cell", cell))
+                    for cell, (_, _, mark) in CELLS.items()
+                ]
+                + [Series(lambda cell, gain, scale: bounds(cell=cell, gain=gain)[SCALES.index(scale)], x=LAGS, label=Text(zh="上界", en="bound"), color="blue", dashed=True, shown="bound")],
+                rules=[
+                    Rule(0, Text(zh="不增不减", en="neither shrinks nor grows")),
+                    Rule(-45, Text(zh="float32 能存的最小正数", en="smallest positive float32")),
+                    Rule(38.5, Text(zh="float32 能存的最大数", en="largest float32")),
+                ],
+            )
+        ],
+        sentence=Sentence(
+            Text(
+                zh="{cell}，增益 {gain}，输入尺度 {scale}：往回 {window} 步，梯度的范数是 {norm}"
+                "（五个种子的中位数，最小 {low}，最大 {high}），平均每步乘以 {factor}。{verdict}",
+                en="{cell}, gain {gain}, input scale {scale}: {window} steps back the norm of the gradient is {norm} "
+                "(median of five seeds, from {low} to {high}), a factor of {factor} a step. {verdict}",
+            ),
+            norm=lambda cell, gain, scale, window: power_text(median(cell, gain, scale, window)),
+            low=lambda cell, gain, scale, window: power_text(at_end(cell, gain, scale, window)[0].item()),
+            high=lambda cell, gain, scale, window: power_text(at_end(cell, gain, scale, window)[-1].item()),
+            factor=lambda cell, gain, scale, window: f"{10 ** (median(cell, gain, scale, window) / window):.3f}",
+            verdict=Choice(
+                verdict,
+                [
+                    Text(zh="梯度消失了。", en="The gradient has vanished."),
+                    Text(zh="梯度大体保住了。", en="The gradient has held."),
+                    Text(zh="梯度爆炸了。", en="The gradient has exploded."),
+                ],
+            ),
+        ),
+    )

@@ -1,0 +1,237 @@
+"""Recurrent cells, and how far a gradient travels back through them.
+
+A cell maps the input of one step and the state before it to the state after it, s_t = cell(x_t, s_{t-1}).
+The state is s = h for the RNN and the GRU, and s = [h; c] for the LSTM, so that one product of Jacobians,
+
+    ∂s_T/∂s_{T-l} = J_T J_{T-1} ⋯ J_{T-l+1},    J_t = ∂s_t/∂s_{t-1},
+
+describes all three.
+
+Sources: Elman 1990 (RNN); Hochreiter & Schmidhuber 1997 and Gers et al. 2000 (LSTM with a forget gate);
+Cho et al. 2014 (GRU; here in the form of PyTorch, which resets after the matrix product).
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["RNNCell", "GRUCell", "LSTMCell", "unroll", "step_jacobians", "gradient_decay", "decay_bound"]
+
+
+class Cell(nn.Module):
+    """The weights that every cell has: W_x (G·H, d), W_h (G·H, H) and b (G·H,) for G blocks of H rows."""
+
+    blocks: int  # G: how many blocks of H rows W_x, W_h and b stack
+    states: int = 1  # how many vectors of length H make the state
+
+    def __init__(self, input_size: int, hidden_size: int, *, device=None, dtype=None):
+        super().__init__()
+        if input_size < 1 or hidden_size < 1:
+            raise ValueError(f"input_size={input_size} and hidden_size={hidden_size}: both must be at least 1")
+        rows, factory = self.blocks * hidden_size, {"device": device, "dtype": dtype}
+        self.input_size, self.hidden_size, self.state_size = input_size, hidden_size, self.states * hidden_size
+        self.W_x = nn.Parameter(torch.empty(rows, input_size, **factory))
+        self.W_h = nn.Parameter(torch.empty(rows, hidden_size, **factory))
+        self.b = nn.Parameter(torch.empty(rows, **factory))
+        self.reset_parameters()
+
+    @torch.no_grad()
+    def reset_parameters(self, gain: float = 1.0, generator: torch.Generator | None = None) -> None:
+        """Draw W_h from N(0, gain²/H) and W_x from N(0, 1/d), and set b to 0.
+
+        Each H × H block of W_h then has a spectral radius close to ``gain`` (the circular law).
+        """
+        self.W_h.normal_(0, gain / math.sqrt(self.hidden_size), generator=generator)
+        self.W_x.normal_(0, 1 / math.sqrt(self.input_size), generator=generator)
+        self.b.zero_()
+
+
+class RNNCell(Cell):
+    """h_t = tanh(W_h h_{t-1} + W_x x_t + b)  (Elman 1990)."""
+
+    blocks = 1
+
+    def forward(self, x: Tensor, h: Tensor) -> Tensor:
+        """Map x (…, d) and h (…, H) to the next state h (…, H)."""
+        return torch.tanh(h @ self.W_h.T + x @ self.W_x.T + self.b)
+
+    def jacobian(self, x: Tensor, h: Tensor) -> Tensor:
+        """∂h_t/∂h_{t-1} = diag(1 − h_t²) W_h, of shape (…, H, H)."""
+        return diag(1 - self(x, h) ** 2) * self.W_h
+
+
+class GRUCell(Cell):
+    """h_t = (1 − z_t) ⊙ n_t + z_t ⊙ h_{t-1}  (Cho et al. 2014, in PyTorch's form).
+
+    Rows of W_x, W_h and b are stacked in the order r, z, n; ``b_hn`` stays inside the reset, as in PyTorch.
+    """
+
+    blocks = 3
+
+    def __init__(self, input_size: int, hidden_size: int, *, device=None, dtype=None):
+        super().__init__(input_size, hidden_size, device=device, dtype=dtype)
+        self.b_hn = nn.Parameter(torch.zeros(hidden_size, device=device, dtype=dtype))
+
+    def gates(self, x: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return r_t, z_t, n_t and the recurrent part u_t of the candidate, each of shape (…, H)."""
+        W_hr, W_hz, W_hn = self.W_h.chunk(3)
+        x_r, x_z, x_n = (x @ self.W_x.T + self.b).chunk(3, dim=-1)
+        r = torch.sigmoid(x_r + h @ W_hr.T)  # reset gate
+        z = torch.sigmoid(x_z + h @ W_hz.T)  # update gate
+        u = h @ W_hn.T + self.b_hn
+        n = torch.tanh(x_n + r * u)  # candidate state
+        return r, z, n, u
+
+    def forward(self, x: Tensor, h: Tensor) -> Tensor:
+        """Map x (…, d) and h (…, H) to the next state h (…, H)."""
+        _, z, n, _ = self.gates(x, h)
+        return (1 - z) * n + z * h
+
+    def jacobian(self, x: Tensor, h: Tensor) -> Tensor:
+        """∂h_t/∂h_{t-1} in closed form, of shape (…, H, H)."""
+        W_hr, W_hz, W_hn = self.W_h.chunk(3)
+        r, z, n, u = self.gates(x, h)
+        dn = diag(1 - n**2) * (diag(r) * W_hn + diag(u * r * (1 - r)) * W_hr)
+        return diag(1 - z) * dn + diag((h - n) * z * (1 - z)) * W_hz + torch.diag_embed(z)
+
+
+class LSTMCell(Cell):
+    """c_t = f_t ⊙ c_{t-1} + i_t ⊙ g_t,  h_t = o_t ⊙ tanh(c_t)  (Gers et al. 2000).
+
+    Rows of W_x, W_h and b are stacked in PyTorch's order i, f, g, o. The state is s = [h; c].
+    """
+
+    blocks = 4
+    states = 2
+
+    @torch.no_grad()
+    def reset_parameters(
+        self, gain: float = 1.0, generator: torch.Generator | None = None, forget_bias: float = 0.0
+    ) -> None:
+        """Draw the weights as every cell does, then set the forget gate's bias to ``forget_bias``."""
+        super().reset_parameters(gain, generator)
+        self.b[self.hidden_size : 2 * self.hidden_size] = forget_bias
+
+    def gates(self, x: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Return i_t, f_t, g_t and o_t, each of shape (…, H)."""
+        a_i, a_f, a_g, a_o = (h @ self.W_h.T + x @ self.W_x.T + self.b).chunk(4, dim=-1)
+        return torch.sigmoid(a_i), torch.sigmoid(a_f), torch.tanh(a_g), torch.sigmoid(a_o)
+
+    def forward(self, x: Tensor, s: Tensor) -> Tensor:
+        """Map x (…, d) and s = [h; c] (…, 2H) to the next state [h; c] (…, 2H)."""
+        h, c = s.chunk(2, dim=-1)
+        i, f, g, o = self.gates(x, h)
+        c = f * c + i * g
+        h = o * torch.tanh(c)
+        return torch.cat([h, c], dim=-1)
+
+    def jacobian(self, x: Tensor, s: Tensor) -> Tensor:
+        """∂[h_t; c_t]/∂[h_{t-1}; c_{t-1}] in closed form, of shape (…, 2H, 2H)."""
+        W_i, W_f, W_g, W_o = self.W_h.chunk(4)
+        h, c = s.chunk(2, dim=-1)
+        i, f, g, o = self.gates(x, h)
+        tanh_c = torch.tanh(f * c + i * g)
+        dc_dc = torch.diag_embed(f)
+        dc_dh = diag(c * f * (1 - f)) * W_f + diag(g * i * (1 - i)) * W_i + diag(i * (1 - g**2)) * W_g
+        dh_dc = torch.diag_embed(o * (1 - tanh_c**2) * f)
+        dh_dh = diag(tanh_c * o * (1 - o)) * W_o + diag(o * (1 - tanh_c**2)) * dc_dh
+        return torch.cat([torch.cat([dh_dh, dh_dc], dim=-1), torch.cat([dc_dh, dc_dc], dim=-1)], dim=-2)
+
+
+def diag(v: Tensor) -> Tensor:
+    """Shape v (…, H) so that ``diag(v) * W`` is the matrix product diag(v) W: it scales the rows of W."""
+    return v.unsqueeze(-1)
+
+
+def unroll(cell: Cell, x: Tensor, s_0: Tensor | None = None) -> Tensor:
+    """Run a cell over time and return the states s_1 … s_T.
+
+    x: (T, d) or (T, batch, d).  s_0: (S,) or (batch, S), zeros when left out.  Returns (T, S) or (T, batch, S).
+    Raises ValueError for T = 0, a wrong rank, sizes that do not fit the cell, and NaN.
+    """
+    x, s = checked(cell, x, s_0)
+    states = []
+    for x_t in x.unbind():  # unbind, for slicing x[t] in a loop makes the backward pass O(T²)
+        s = cell(x_t, s)
+        states.append(s)
+    return torch.stack(states)
+
+
+@torch.no_grad()
+def step_jacobians(cell: Cell, x: Tensor, s_0: Tensor | None = None) -> Tensor:
+    """Return J_t = ∂s_t/∂s_{t-1} for t = 1 … T along one trajectory, in closed form.
+
+    x: (T, d) or (T, batch, d).  Returns (T, S, S) or (T, batch, S, S).  Raises as ``unroll`` does.
+    """
+    x, s_0 = checked(cell, x, s_0)
+    s = unroll(cell, x, s_0)
+    before = torch.cat([s_0.unsqueeze(0), s[:-1]])  # s_0 … s_{T-1}
+    return cell.jacobian(x, before)
+
+
+@torch.no_grad()
+def gradient_decay(cell: Cell, x: Tensor, lags: list[int], s_0: Tensor | None = None) -> Tensor:
+    """Return log10 ‖∂s_T/∂s_{T-l}‖₂ at each lag l: the spectral norm of the product of l Jacobians.
+
+    x: (T, d) or (T, batch, d).  lags: whole numbers between 0 and T.  Returns (len(lags),) or (len(lags), batch);
+    an exact zero gives −inf.  Raises as ``unroll`` does, and ValueError for a lag outside 0 … T.
+    The product is rescaled at each step and its logarithm carried along, so that nothing under- or overflows.
+    """
+    J = step_jacobians(cell, x, s_0)
+    check_lags(lags, len(J))
+    A, log_scale = torch.eye(J.shape[-1], dtype=J.dtype, device=J.device).expand_as(J[0]), J.new_zeros(J.shape[1:-2])
+    log_norms = {0: log_scale}
+    for lag, J_t in enumerate(reversed(J.unbind()[len(J) - max(lags) :]), start=1):
+        A = A @ J_t  # ∂s_T/∂s_{T-lag}, up to the factor 10^log_scale
+        scale = torch.linalg.vector_norm(A, dim=(-2, -1))
+        A = A / torch.where(scale > 0, scale, 1)[..., None, None]
+        log_scale = log_scale + scale.log10()
+        if lag in lags:
+            log_norms[lag] = log_scale + spectral_norm(A).log10()
+    return torch.stack([log_norms[lag] for lag in lags])
+
+
+@torch.no_grad()
+def decay_bound(cell: Cell, x: Tensor, lags: list[int], s_0: Tensor | None = None) -> Tensor:
+    """Return log10 ∏‖J_t‖₂ over the last l steps at each lag l: an upper bound on ``gradient_decay``.
+
+    Shapes and errors as for ``gradient_decay``.  Source: Pascanu et al. 2013, §2.1.
+    """
+    J = step_jacobians(cell, x, s_0)
+    check_lags(lags, len(J))
+    log_norms = spectral_norm(J.flip(0)[: max(lags)]).log10()  # of J_T, J_{T-1}, …
+    log_products = torch.cat([torch.zeros_like(log_norms[:1]), log_norms.cumsum(0)])
+    return log_products[torch.tensor(lags, device=J.device)]
+
+
+def spectral_norm(A: Tensor) -> Tensor:
+    """Return ‖A‖₂, the largest singular value, of each matrix in A (…, S, S): √λ_max(AᵀA)."""
+    return torch.linalg.eigvalsh(A.mT @ A)[..., -1].clamp_min(0).sqrt()
+
+
+def checked(cell: Cell, x: Tensor, s_0: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Return x and s_0 (zeros when left out), or raise a ValueError that names what does not fit."""
+    if x.ndim not in (2, 3):
+        raise ValueError(f"x has {x.ndim} dimensions, shape {tuple(x.shape)}: it must be (T, d) or (T, batch, d)")
+    if x.shape[0] == 0:
+        raise ValueError(f"x has T = 0 steps, shape {tuple(x.shape)}: T must be at least 1")
+    if x.shape[-1] != cell.input_size:
+        raise ValueError(f"x has size {x.shape[-1]} a step, but the cell reads size {cell.input_size}")
+    state_shape = (*x.shape[1:-1], cell.state_size)
+    if s_0 is None:
+        s_0 = x.new_zeros(state_shape)
+    if tuple(s_0.shape) != state_shape:
+        raise ValueError(f"s_0 has shape {tuple(s_0.shape)}, but this cell and x need {state_shape}")
+    for name, tensor in (("x", x), ("s_0", s_0), *cell.named_parameters()):
+        if bad := int(tensor.isnan().sum()):
+            raise ValueError(f"{name} has {bad} NaN among its {tensor.numel()} numbers: it must have 0")
+    return x, s_0
+
+
+def check_lags(lags: list[int], steps: int) -> None:
+    """Raise a ValueError where there is no lag, or one lies outside 0 … T."""
+    if not lags:
+        raise ValueError("lags has 0 entries: name at least 1 lag")
+    if outside := [lag for lag in lags if not 0 <= lag <= steps]:
+        raise ValueError(f"lags {outside} lie outside 0 … {steps}, the steps of x")

@@ -1,0 +1,374 @@
+"""Recurrent cells against torch's own modules, Jacobians against autodiff, decays against closed forms."""
+
+import copy
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.func import jacrev, vmap
+
+from why_attention.rnn import (
+    GRUCell,
+    LSTMCell,
+    RNNCell,
+    decay_bound,
+    gradient_decay,
+    step_jacobians,
+    unroll,
+)
+
+D, H, T, BATCH = 3, 5, 7, 4  # all different, so that a swapped axis cannot fit by luck
+TORCH_CELL = {RNNCell: nn.RNNCell, GRUCell: nn.GRUCell, LSTMCell: nn.LSTMCell}
+TORCH_LAYER = {RNNCell: nn.RNN, GRUCell: nn.GRU, LSTMCell: nn.LSTM}
+each_cell = pytest.mark.parametrize("cell_class", [RNNCell, GRUCell, LSTMCell])
+DEVICES = [
+    "cpu",
+    pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")),
+]
+
+
+def random_cell(cell_class, input_size=D, hidden_size=H, gain=1.0, seed=0):
+    """Return a float64 cell with random weights and biases, none of them zero."""
+    generator = torch.Generator().manual_seed(seed)
+    cell = cell_class(input_size, hidden_size, dtype=torch.float64)
+    cell.reset_parameters(gain, generator)
+    with torch.no_grad():
+        cell.b.normal_(generator=generator)
+        if cell_class is GRUCell:
+            cell.b_hn.normal_(generator=generator)
+    return cell
+
+
+def randn(*shape, seed=1):
+    """Return float64 noise."""
+    return torch.randn(shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def double(numbers):
+    """Return Python's numbers as a float64 tensor, without a detour through float32."""
+    return torch.tensor(numbers, dtype=torch.float64)
+
+
+def torch_twin(cell, module_class):
+    """Return torch's own module with the weights of our cell and its bias split in two uneven parts."""
+    b_hh = randn(cell.b.numel(), seed=2).to(cell.b)
+    if isinstance(cell, GRUCell):
+        b_hh[2 * cell.hidden_size :] = cell.b_hn.detach()
+        b_ih = cell.b.detach() - b_hh
+        b_ih[2 * cell.hidden_size :] = cell.b.detach()[2 * cell.hidden_size :]
+    else:
+        b_ih = cell.b.detach() - b_hh
+    twin = module_class(cell.input_size, cell.hidden_size, device=cell.b.device, dtype=cell.b.dtype)
+    names = ["weight_ih", "weight_hh", "bias_ih", "bias_hh"]
+    suffix = "" if module_class in TORCH_CELL.values() else "_l0"
+    tensors = [cell.W_x.detach(), cell.W_h.detach(), b_ih, b_hh]
+    twin.load_state_dict({name + suffix: tensor for name, tensor in zip(names, tensors, strict=True)})
+    return twin
+
+
+def run_layer(cell, x, s_0):
+    """Run torch's nn.RNN, nn.GRU or nn.LSTM from our state; return h at all steps and the last state."""
+    layer = torch_twin(cell, TORCH_LAYER[type(cell)])
+    start = s_0.unsqueeze(0)  # torch's layers want an axis for their number of layers
+    if isinstance(cell, LSTMCell):
+        h, last = layer(x, tuple(part.contiguous() for part in start.chunk(2, dim=-1)))
+        return h, torch.cat(last, dim=-1)[0]
+    h, last = layer(x, start)
+    return h, last[0]
+
+
+def one_step_after_another(cell, x, s):
+    """Return the last state without calling ``unroll``."""
+    for x_t in x:
+        s = cell(x_t, s)
+    return s
+
+
+def linear_rnn(W, dtype=torch.float64):
+    """Return an RNN cell that, from s_0 = 0 and with inputs 0, stays at h = 0: every Jacobian is W itself."""
+    cell = RNNCell(1, len(W), dtype=dtype)
+    with torch.no_grad():
+        cell.W_h.copy_(W)
+    return cell
+
+
+def close(actual, expected, atol=1e-12):
+    """Assert that both have one shape and dtype and differ by ``atol`` at most."""
+    torch.testing.assert_close(actual, expected, rtol=0, atol=atol)
+
+
+# The cells
+
+
+@each_cell
+def test_every_step_equals_torchs_cell(cell_class):
+    cell, x, s = random_cell(cell_class), randn(T, BATCH, D), randn(BATCH, cell_class.states * H, seed=3)
+    twin, state = torch_twin(cell, TORCH_CELL[cell_class]), s
+    for x_t in x:
+        s = cell(x_t, s)
+        if cell_class is LSTMCell:
+            state = torch.cat(twin(x_t, state.chunk(2, dim=-1)), dim=-1)
+        else:
+            state = twin(x_t, state)
+        close(s, state)
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@each_cell
+def test_unroll_equals_torchs_layer_at_all_steps(cell_class, device):
+    cell, x = random_cell(cell_class).to(device), randn(T, BATCH, D).to(device)
+    for s_0 in (randn(BATCH, cell.state_size, seed=3).to(device), torch.zeros(BATCH, cell.state_size).to(x)):
+        h, last = run_layer(cell, x, s_0)
+        s = unroll(cell, x, s_0)
+        close(s[..., :H], h)
+        close(s[-1], last)  # for the LSTM this holds c too
+    close(unroll(cell, x), s)  # zeros when s_0 is left out
+    close(unroll(cell, x[:, 1]), s[:, 1])  # one trajectory, without the batch axis
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@each_cell
+def test_unroll_carries_the_gradient_to_every_input(cell_class, device):
+    # eval(), for torch's own layers refuse a backward pass after it on CUDA; ours must not
+    cell, s_0 = random_cell(cell_class).to(device).eval(), randn(BATCH, cell_class.states * H, seed=3).to(device)
+    ours, theirs = (randn(T, BATCH, D).to(device).requires_grad_() for _ in range(2))
+    unroll(cell, ours, s_0)[-1, :, :H].sum().backward()
+    run_layer(cell, theirs, s_0)[0][-1].sum().backward()
+    assert (ours.grad[0].abs() > 1e-9).all()
+    close(ours.grad, theirs.grad)
+    assert all((parameter.grad != 0).any() for parameter in cell.parameters())
+
+
+def test_gru_resets_after_the_matrix_product():
+    cell = GRUCell(1, 2, dtype=torch.float64)
+    with torch.no_grad():
+        for parameter in cell.parameters():
+            parameter.zero_()
+        cell.W_h[4:] = double([[0, 1], [1, 0]])
+        cell.b[:4] = double([4, -4, -800, -800])  # r = [.9820, .0180]; z = 0, so that h' = n
+    x, h = double([0]), double([1, -1])
+    close(cell(x, h), double([-0.7539, 0.0180]), atol=5e-5)  # resetting before the product gives [-0.0180, 0.7539]
+    with torch.no_grad():
+        cell.b_hn.fill_(1)  # inside the reset, so it is scaled by r even at h = 0
+    close(cell(x, 0 * h), double([math.tanh(1 / (1 + math.exp(-a))) for a in (4, -4)]))
+
+
+@each_cell
+def test_gain_is_the_spectral_radius_of_each_block(cell_class):
+    cell, again = (random_cell(cell_class, D, 200, gain=0.7, seed=5) for _ in range(2))
+    for block in cell.W_h.detach().chunk(cell.blocks):
+        assert torch.linalg.eigvals(block).abs().max() == pytest.approx(0.7, rel=0.1)
+    assert cell.W_x.std().item() == pytest.approx(1 / math.sqrt(D), rel=0.1)
+    assert torch.equal(cell.W_h, again.W_h)  # the generator alone decides
+
+
+def test_forget_bias_is_set_on_the_forget_gate_alone():
+    cell = LSTMCell(D, H)
+    cell.reset_parameters(forget_bias=3.0)
+    i, f, g, o = cell.b.detach().chunk(4)
+    assert (f == 3).all() and not torch.cat([i, g, o]).any()
+
+
+# The Jacobians
+
+
+@each_cell
+def test_jacobian_equals_autodiff(cell_class):
+    cell, x, s = random_cell(cell_class), randn(T, D), randn(T, cell_class.states * H, seed=3)
+    expected = torch.stack([jacrev(cell, argnums=1)(x_t, s_t) for x_t, s_t in zip(x, s, strict=True)])
+    close(cell.jacobian(x, s).detach(), expected.detach())
+    close(cell.jacobian(x[0], s[0]).detach(), expected[0].detach())
+
+
+@each_cell
+def test_step_jacobians_equal_autodiff_along_the_trajectory(cell_class):
+    cell, x, s_0 = random_cell(cell_class), randn(T, BATCH, D), randn(BATCH, cell_class.states * H, seed=3)
+    expected, s = [], s_0
+    for x_t in x:
+        expected.append(vmap(jacrev(cell, argnums=1))(x_t, s).detach())
+        s = cell(x_t, s)
+    close(step_jacobians(cell, x, s_0), torch.stack(expected))
+    close(step_jacobians(cell, x[:, 1], s_0[1]), torch.stack(expected)[:, 1])
+
+
+# How far the gradient travels
+
+
+@each_cell
+def test_gradient_decay_and_bound_equal_autodiff_through_the_unrolled_network(cell_class):
+    steps = 12
+    cell, x, s_0 = random_cell(cell_class), randn(steps, D), randn(cell_class.states * H, seed=3)
+    lags = [steps, 0, 5, *range(steps), 5]  # out of order and repeated
+    states = [s_0, *unroll(cell, x, s_0).detach()]  # s_0 … s_T
+
+    def log_norm(end, lag):
+        def last_state(s):
+            return one_step_after_another(cell, x[end - lag : end], s)
+
+        return torch.linalg.matrix_norm(jacrev(last_state)(states[end - lag]), ord=2).log10().detach()
+
+    decay = gradient_decay(cell, x, lags, s_0)
+    close(decay, torch.stack([log_norm(steps, lag) for lag in lags]), atol=1e-10)
+    for function in (gradient_decay, decay_bound):  # one lag alone counts back from T as well
+        close(function(cell, x, [5], s_0), function(cell, x, lags, s_0)[2:3])
+    assert abs(decay[1]) < 1e-14  # lag 0 is the identity: a Frobenius norm would give log10 √S
+    bounds = torch.stack([sum((log_norm(steps - k, 1) for k in range(lag)), double(0)) for lag in lags])
+    close(decay_bound(cell, x, lags, s_0), bounds, atol=1e-10)
+
+
+@each_cell
+@pytest.mark.parametrize("gain", [0.5, 1.5])
+def test_bound_is_never_below_the_decay(cell_class, gain):
+    cell, x, lags = random_cell(cell_class, gain=gain), randn(60, D), list(range(61))
+    decay, bound = gradient_decay(cell, x, lags), decay_bound(cell, x, lags)
+    assert (bound >= decay - 1e-12).all()
+    assert bound[60] > decay[60] + 0.5  # and it is a bound, not the value
+    assert abs(decay[0]) < 1e-14 and bound[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("w", "lag", "dtype"),
+    [(0.5, 1000, torch.float64), (0.1, 1000, torch.float64), (0.1, 60, torch.float32), (3.0, 1000, torch.float64)],
+)
+def test_decay_of_a_linear_cell_is_exact_where_the_naive_product_is_lost(w, lag, dtype):
+    W = w * torch.eye(2, dtype=dtype)
+    cell, x = linear_rnn(W, dtype), torch.zeros(lag, 1, dtype=dtype)
+    expected = torch.tensor([lag * math.log10(w)], dtype=dtype)
+    tolerance = 1e-9 if dtype == torch.float64 else 1e-4
+    close(gradient_decay(cell, x, [lag]), expected, atol=tolerance)
+    close(decay_bound(cell, x, [lag]), expected, atol=tolerance)
+    if w == 0.1:
+        naive = torch.eye(2, dtype=dtype)
+        for _ in range(lag):
+            naive = naive @ W
+        assert torch.linalg.matrix_norm(naive, ord=2) == 0.0  # the truth is 10^-lag
+
+
+def test_gated_cells_without_weights_decay_by_their_gates():
+    lag = 2000  # 2^-2000 is beyond float64
+    x = torch.zeros(lag, 1).double()
+    for cell_class, first in [(GRUCell, 0.5), (LSTMCell, math.hypot(0.5, 0.25))]:  # z = f = 1/2; ∂h/∂c = o f = 1/4
+        cell = cell_class(1, 2, dtype=torch.float64)
+        torch.nn.init.zeros_(cell.W_h)
+        expected = math.log10(first) + (lag - 1) * math.log10(0.5)
+        assert gradient_decay(cell, x, [lag]).item() == pytest.approx(expected, abs=1e-9)
+
+
+def test_norm_of_the_product_is_not_the_product_of_norms():
+    cell, x = linear_rnn(double([[0.5, 10], [0, 0.5]])), torch.zeros(100, 1).double()
+    lags = [1, 2, 5, 10, 20, 100]
+    norms = 10 ** gradient_decay(cell, x, lags)
+    for norm, expected in zip(norms, [10.0249, 10.0062, 3.1253, 0.19532, 3.8147e-4, 1.5777e-27], strict=True):
+        assert norm.item() == pytest.approx(expected, rel=3e-5)  # half a unit in the last digit printed
+    powers = [double([[0.5**k, 10 * k * 0.5 ** (k - 1)], [0, 0.5**k]]) for k in lags]
+    close(norms.log10(), torch.linalg.matrix_norm(torch.stack(powers), ord=2).log10())
+    assert 10 ** decay_bound(cell, x, [10]).item() == pytest.approx(1.0252e10, rel=5e-5)
+
+
+def test_zero_weights_give_minus_infinity_and_no_nan():
+    cell, x = linear_rnn(torch.zeros(2, 2)), torch.zeros(5, 1).double()
+    expected = double([0, -math.inf, -math.inf])
+    assert torch.equal(gradient_decay(cell, x, [0, 1, 5]), expected)
+    assert torch.equal(decay_bound(cell, x, [0, 1, 5]), expected)
+
+
+@each_cell
+def test_float32_agrees_with_float64_after_500_steps(cell_class):
+    cell, x = random_cell(cell_class, hidden_size=16, gain=0.8), randn(500, D)
+    decay = gradient_decay(cell, x, [500])
+    single = gradient_decay(copy.deepcopy(cell).float(), x.float(), [500])
+    assert decay < -38 and single.dtype == torch.float32  # below float32's smallest normal number, 1e-38
+    close(single.double(), decay, atol=1e-2)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@each_cell
+def test_decay_on_cuda_equals_decay_on_cpu(cell_class):
+    cell, x, lags = random_cell(cell_class), randn(60, D), [0, 1, 60]
+    on_cuda = copy.deepcopy(cell).cuda()
+    for function in (gradient_decay, decay_bound):
+        close(function(on_cuda, x.cuda(), lags).cpu(), function(cell, x, lags), atol=1e-9)
+
+
+# What is refused
+
+
+FUNCTIONS = {
+    "unroll": unroll,
+    "step_jacobians": step_jacobians,
+    "gradient_decay": lambda cell, x, s_0=None: gradient_decay(cell, x, [0], s_0),
+    "decay_bound": lambda cell, x, s_0=None: decay_bound(cell, x, [0], s_0),
+}
+every_function = pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS)
+both_decays = pytest.mark.parametrize("function", [gradient_decay, decay_bound])
+
+
+@each_cell
+@every_function
+def test_bad_shapes_are_refused(function, cell_class):
+    cell, S = random_cell(cell_class), cell_class.states * H
+    with pytest.raises(ValueError, match=rf"T = 0 steps, shape \(0, {D}\): T must be at least 1"):
+        function(cell, randn(0, D))
+    with pytest.raises(ValueError, match=rf"1 dimensions, shape \({D},\).*\(T, d\)"):
+        function(cell, randn(D))
+    with pytest.raises(ValueError, match=rf"4 dimensions, shape \(2, {T}, {BATCH}, {D}\).*\(T, d\)"):
+        function(cell, randn(2, T, BATCH, D))
+    with pytest.raises(ValueError, match=f"size {D + 1} a step, but the cell reads size {D}"):
+        function(cell, randn(T, D + 1))
+    for bad in [(S + 1,), (1, S), ()]:  # (1, S) and () would broadcast in silence
+        with pytest.raises(ValueError, match=rf"s_0 has shape \({', '.join(map(str, bad))},?\).*need \({S},\)"):
+            function(cell, randn(T, D), randn(*bad))
+
+
+@each_cell
+@pytest.mark.parametrize("function", [unroll, step_jacobians])
+def test_a_state_without_the_batch_axis_is_refused(function, cell_class):
+    S = cell_class.states * H
+    for bad, shape in [((S,), rf"\({S},\)"), ((1, S), rf"\(1, {S}\)")]:
+        with pytest.raises(ValueError, match=rf"s_0 has shape {shape}.*need \({BATCH}, {S}\)"):
+            function(random_cell(cell_class), randn(T, BATCH, D), randn(*bad))
+
+
+@each_cell
+@every_function
+def test_nan_is_refused_and_counted(function, cell_class):
+    cell, x, s_0 = random_cell(cell_class), randn(T, D), randn(cell_class.states * H, seed=3)
+    bad_x, bad_s_0 = x.clone(), s_0.clone()
+    bad_x[2:4, 1] = math.nan
+    bad_s_0[0] = math.nan
+    with pytest.raises(ValueError, match=f"^x has 2 NaN among its {T * D} numbers: it must have 0"):
+        function(cell, bad_x, s_0)
+    with pytest.raises(ValueError, match=f"^s_0 has 1 NaN among its {len(s_0)} numbers: it must have 0"):
+        function(cell, x, bad_s_0)
+    for name, weight in cell.named_parameters():
+        bad_cell = copy.deepcopy(cell)
+        bad_cell.get_parameter(name).data.view(-1)[-1] = math.nan
+        with pytest.raises(ValueError, match=f"^{name} has 1 NaN among its {weight.numel()} numbers: it must have 0"):
+            function(bad_cell, x, s_0)
+
+
+@both_decays
+def test_lags_outside_the_trajectory_are_refused(function):
+    cell, x = random_cell(RNNCell), randn(T, D)
+    assert function(cell, x, [T]).isfinite().all()  # T itself is the last lag that there is
+    with pytest.raises(ValueError, match=rf"lags \[{T + 1}\] lie outside 0 … {T}"):
+        function(cell, x, [0, T + 1])
+    with pytest.raises(ValueError, match=rf"lags \[-1\] lie outside 0 … {T}"):
+        function(cell, x, [0, -1])
+    with pytest.raises(ValueError, match="lags has 0 entries: name at least 1"):
+        function(cell, x, [])
+
+
+@both_decays
+def test_a_batch_of_trajectories_is_refused(function):
+    with pytest.raises(ValueError, match=rf"3 dimensions, shape \({T}, {BATCH}, {D}\): one trajectory is \(T, d\)"):
+        function(random_cell(RNNCell), randn(T, BATCH, D), [1])
+
+
+@each_cell
+def test_empty_sizes_are_refused(cell_class):
+    with pytest.raises(ValueError, match=f"input_size={D} and hidden_size=0: both must be at least 1"):
+        cell_class(D, 0)
+    with pytest.raises(ValueError, match=f"input_size=0 and hidden_size={H}: both must be at least 1"):
+        cell_class(0, H)

@@ -1,0 +1,59 @@
+"""Set up .venv and node_modules, from nothing but Python's standard library: `python3 tools/environment.py [test]`.
+
+Nothing is done where the last set-up had the same requirements.
+"""
+
+import hashlib
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+VENV = ROOT / ".venv"
+PYTHON = VENV / "bin" / "python"
+OLDEST, NEWEST = (3, 10), (3, 13)  # what the pinned packages have wheels for
+INPUTS = ["requirements.txt", "pyproject.toml", "package-lock.json", "tools/environment.py"]
+
+
+def refuse(sentence: str) -> None:
+    sys.exit(f"make: {sentence}")
+
+
+def check_python() -> None:
+    if not OLDEST <= sys.version_info[:2] <= NEWEST:
+        refuse(
+            f"this is Python {sys.version.split()[0]}, but the book needs {OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}; "
+            "name another with `make PYTHON=python3.12 …`."
+        )
+    if importlib.util.find_spec("ensurepip") is None:
+        refuse("Python's venv is incomplete; on Debian and Ubuntu install it with `apt install python3-venv`, then run make again.")
+
+
+def say(step: str) -> None:
+    print(f"── {step}", flush=True)
+
+
+def run(*command: str | Path) -> None:
+    if (status := subprocess.run([str(part) for part in command], cwd=ROOT).returncode) != 0:
+        refuse(f"`{' '.join(str(part) for part in command)}` failed with status {status}; its own words stand above.")
+
+
+def main(test: bool) -> None:
+    check_python()
+    wanted = hashlib.sha256(sys.version.encode() + b"".join((ROOT / name).read_bytes() for name in INPUTS)).hexdigest()
+    done = VENV / (".done-test" if test else ".done")
+    if done.exists() and done.read_text(encoding="utf-8") == wanted and (ROOT / "node_modules").exists():
+        return
+    if not PYTHON.exists():
+        say("making .venv")
+        run(sys.executable, "-m", "venv", VENV)
+    say("installing the packages of requirements.txt (some minutes the first time)")
+    run(PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "-r", "requirements.txt", "-e", ".[test]" if test else ".")
+    say("installing the site's front-end files")
+    run(VENV / "bin" / "npm", "ci", "--no-audit", "--no-fund")
+    done.write_text(wanted, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(test="test" in sys.argv[1:])

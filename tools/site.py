@@ -1,0 +1,134 @@
+"""Build both editions into _site/: Chinese at /, English at /en/. `python tools/site.py`
+
+Each edition is built afresh by Jupyter Book from the root's _config.yml and _toc.yml, with every warning an error;
+_site is exchanged for the new one only when both are whole.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+BUILD = ROOT / "_build"
+SITE = ROOT / "_site"
+EDITIONS = {"zh": "", "en": "en"}  # edition: its folder in the site
+ENVIRONMENT = {
+    **os.environ,
+    "EXPLORABLE_STORE": str(ROOT / ".store"),
+    "OMP_NUM_THREADS": "1",  # for matrices as small as the chapter's a second thread only waits
+}
+
+
+def overlay(below: dict, above: dict) -> dict:
+    """Return one tree of settings laid over another."""
+    both = dict(below)
+    for key, value in above.items():
+        both[key] = overlay(below[key], value) if isinstance(value, dict) and isinstance(below.get(key), dict) else value
+    return both
+
+
+def read(path: Path) -> dict:
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def settings(edition: str) -> dict:
+    """Return an edition's settings: the root's, its own words over them, and every path absolute."""
+    config = read(ROOT / "_config.yml")
+    own = ROOT / "book" / edition / "_config.yml"
+    if own.exists():
+        config = overlay(config, read(own))
+    config["html"]["favicon"] = str(ROOT / config["html"]["favicon"])
+    sphinx = config["sphinx"]
+    sphinx["local_extensions"] = {name: str(ROOT / folder) for name, folder in sphinx["local_extensions"].items()}
+    for key in ("templates_path", "html_static_path"):
+        sphinx["config"][key] = [str(ROOT / path) for path in sphinx["config"][key]]
+    other = next(folder for name, folder in EDITIONS.items() if name != edition)
+    sphinx["config"]["other_edition"] = other or ".."
+    return config
+
+
+def contents(edition: str) -> dict:
+    """Return an edition's table of contents: the root's, which names the Chinese pages, from the edition's folder."""
+    toc = (ROOT / "_toc.yml").read_text(encoding="utf-8")
+    return yaml.safe_load(toc.replace("book/zh/", ""))
+
+
+def build(edition: str) -> Path:
+    """Build one edition and return the folder of its pages. Exits with a sentence where anything is amiss."""
+    output = BUILD / edition
+    shutil.rmtree(output, ignore_errors=True)
+    output.mkdir(parents=True)
+    for name, tree in (("_config.yml", settings(edition)), ("_toc.yml", contents(edition))):
+        # sort_keys=False: the order of scripts is an order of settings
+        (output / name).write_text(yaml.safe_dump(tree, sort_keys=False, allow_unicode=True), encoding="utf-8")
+    command = [str(Path(sys.executable).parent / "jupyter-book"), "build", str(ROOT / "book" / edition)]
+    command += ["--config", str(output / "_config.yml"), "--toc", str(output / "_toc.yml")]
+    command += ["--path-output", str(output), "-W", "-n", "--keep-going", "--all"]
+    if subprocess.run(command, cwd=ROOT, env=ENVIRONMENT).returncode != 0:
+        sys.exit(f"site: the {edition} edition did not build; _site is as it was.")
+    pages = output / "_build" / "html"
+    if problems := [*failed_cells(pages), *lost_figures(pages)]:
+        sys.exit(f"site: the {edition} edition is not whole; _site is as it was.\n" + "\n".join(problems))
+    return pages
+
+
+def failed_cells(pages: Path) -> list[str]:
+    """Return a line for each report of a failed cell."""
+    return [f"  {report.name}: a cell failed" for report in pages.glob("reports/**/*.err.log")]
+
+
+def lost_figures(pages: Path) -> list[str]:
+    """Return a line for each figure whose page holds no state for it: it could never move."""
+    lines = []
+    for page in pages.glob("**/*.html"):
+        text = page.read_text(encoding="utf-8")
+        views = re.findall(r'widget-view\+json">(.*?)</script>', text, re.DOTALL)
+        states = re.findall(r'widget-state\+json">(.*?)</script>', text, re.DOTALL)
+        models = {model for state in states for model in json.loads(state)["state"]}
+        lines += [f"  {page.name}: a figure without state" for view in views if json.loads(view)["model_id"] not in models]
+    return lines
+
+
+def assemble(built: dict[str, Path]) -> None:
+    """Put the editions together and exchange _site for the result, whole or not at all."""
+    new, old = BUILD / "site", BUILD / "site-before"
+    for folder in (new, old):
+        shutil.rmtree(folder, ignore_errors=True)
+    for edition, folder in EDITIONS.items():
+        shutil.copytree(built[edition], new / folder, ignore=shutil.ignore_patterns("reports", ".buildinfo*", "*.map"), dirs_exist_ok=True)
+    shutil.copy(ROOT / "book" / "404.html", new)
+    (new / ".nojekyll").touch()  # GitHub Pages would leave out folders that begin with _
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
+    if SITE.exists():
+        SITE.rename(old)
+    new.rename(SITE)
+    for number, handler in before.items():
+        signal.signal(number, handler)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def main() -> None:
+    def step(words: str) -> None:
+        print(f"── {words} ({time.monotonic() - start:.0f} s)", flush=True)
+
+    start = time.monotonic()
+    step("computing the figures")
+    subprocess.run([sys.executable, "-m", "why_attention.figures"], check=True, env=ENVIRONMENT)
+    built = {}
+    for edition in EDITIONS:
+        step(f"building the {edition} edition")
+        built[edition] = build(edition)
+    assemble(built)
+    step("the site is in _site/")
+
+
+if __name__ == "__main__":
+    main()
