@@ -27,7 +27,9 @@ def check_python() -> None:
             "name another with `make PYTHON=python3.12 …`."
         )
     if importlib.util.find_spec("ensurepip") is None:
-        refuse("Python's venv is incomplete; on Debian and Ubuntu install it with `apt install python3-venv`, then run make again.")
+        refuse(
+            "Python's venv is incomplete; on Debian and Ubuntu install it with `apt install python3-venv`, then run make again."
+        )
 
 
 def say(step: str) -> None:
@@ -49,7 +51,17 @@ def main(test: bool) -> None:
         say("making .venv")
         run(sys.executable, "-m", "venv", VENV)
     say("installing the packages of requirements.txt (some minutes the first time)")
-    run(PYTHON, "-m", "pip", "install", "--disable-pip-version-check", "-r", "requirements.txt", "-e", ".[test]" if test else ".")
+    run(
+        PYTHON,
+        "-m",
+        "pip",
+        "install",
+        "--disable-pip-version-check",
+        "-r",
+        "requirements.txt",
+        "-e",
+        ".[test]" if test else ".",
+    )
     say("installing the site's front-end files")
     run(VENV / "bin" / "npm", "ci", "--no-audit", "--no-fund")
     done.write_text(wanted, encoding="utf-8")

@@ -31,7 +31,9 @@ def overlay(below: dict, above: dict) -> dict:
     """Return one tree of settings laid over another."""
     both = dict(below)
     for key, value in above.items():
-        both[key] = overlay(below[key], value) if isinstance(value, dict) and isinstance(below.get(key), dict) else value
+        both[key] = (
+            overlay(below[key], value) if isinstance(value, dict) and isinstance(below.get(key), dict) else value
+        )
     return both
 
 
@@ -93,7 +95,9 @@ def lost_figures(pages: Path) -> list[str]:
         views = re.findall(r'widget-view\+json">(.*?)</script>', text, re.DOTALL)
         states = re.findall(r'widget-state\+json">(.*?)</script>', text, re.DOTALL)
         models = {model for state in states for model in json.loads(state)["state"]}
-        lines += [f"  {page.name}: a figure without state" for view in views if json.loads(view)["model_id"] not in models]
+        lines += [
+            f"  {page.name}: a figure without state" for view in views if json.loads(view)["model_id"] not in models
+        ]
     return lines
 
 
@@ -103,7 +107,12 @@ def assemble(built: dict[str, Path]) -> None:
     for folder in (new, old):
         shutil.rmtree(folder, ignore_errors=True)
     for edition, folder in EDITIONS.items():
-        shutil.copytree(built[edition], new / folder, ignore=shutil.ignore_patterns("reports", ".buildinfo*", "*.map"), dirs_exist_ok=True)
+        shutil.copytree(
+            built[edition],
+            new / folder,
+            ignore=shutil.ignore_patterns("reports", ".buildinfo*", "*.map"),
+            dirs_exist_ok=True,
+        )
     shutil.copy(ROOT / "book" / "404.html", new)
     (new / ".nojekyll").touch()  # GitHub Pages would leave out folders that begin with _
     before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}

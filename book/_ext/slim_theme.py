@@ -14,7 +14,8 @@ def drop_thebe(app: Sphinx, pagename: str, template: str, context: dict, doctree
     context["script_files"] = [
         script
         for script in context["script_files"]
-        if "thebe" not in f"{getattr(script, 'filename', script)} {getattr(script, 'attributes', {}).get('body', '')}".lower()
+        if "thebe"
+        not in f"{getattr(script, 'filename', script)} {getattr(script, 'attributes', {}).get('body', '')}".lower()
     ]
 
 
@@ -27,9 +28,15 @@ def subset_fonts(app: Sphinx, exception: Exception | None) -> None:
     code_points = {name: int(code, 16) for name, code in re.findall(r'\.(fa-[\w-]+):before\{content:"\\(\w+)"', styles)}
     for names, code in re.findall(r'((?:\.fa-[\w-]+:before,?)+)\{content:"\\(\w+)"', styles):
         code_points |= {name: int(code, 16) for name in re.findall(r"fa-[\w-]+", names)}
-    pages = "".join(p.read_text("utf-8") for p in [*out.glob("**/*.html"), *out.glob("_static/scripts/py*.js"), *out.glob("_static/scripts/sp*.js")])
+    pages = "".join(
+        p.read_text("utf-8")
+        for p in [*out.glob("**/*.html"), *out.glob("_static/scripts/py*.js"), *out.glob("_static/scripts/sp*.js")]
+    )
     used = {code_points[name] for name in re.findall(r"fa-[\w-]+", pages) if name in code_points}
-    used |= {int(code, 16) for code in re.findall(r'content:(?:var\(--[\w-]+\),)?"\\(f[0-9a-f]{2,3})"', without_classes(styles))}
+    used |= {
+        int(code, 16)
+        for code in re.findall(r'content:(?:var\(--[\w-]+\),)?"\\(f[0-9a-f]{2,3})"', without_classes(styles))
+    }
     for path in (out / FONTS).glob("*"):
         if path.suffix != ".woff2":
             path.unlink()  # the same fonts again, for browsers without woff2

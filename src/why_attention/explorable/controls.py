@@ -32,7 +32,9 @@ class Control:
         if not self.name.isidentifier() or self.name.startswith("_"):
             raise ValueError(f"control name {self.name!r} is no Python name a function could have as its parameter")
         if len(self.grid) < 2:
-            raise ValueError(f"control {self.name!r} offers {len(self.grid)} values: it needs at least 2 to choose from")
+            raise ValueError(
+                f"control {self.name!r} offers {len(self.grid)} values: it needs at least 2 to choose from"
+            )
         if self.kind == "range" and any(a >= b for a, b in zip(self.grid, self.grid[1:])):
             raise ValueError(f"control {self.name!r} has values {self.grid}: numbers must rise from each to the next")
         if self.first not in self.grid:

@@ -63,8 +63,8 @@ class Explorable(anywidget.AnyWidget):
         check_names(controls)
         sources: list[Source] = []
 
-        def add(function, where, quantum=None) -> int:
-            sources.append(Source(function, controls, f"{name}, {where}", quantum))
+        def add(function, where, *shapes, quantum=None) -> int:
+            sources.append(Source(function, controls, f"{name}, {where}", quantum, shapes))
             return len(sources) - 1
 
         panel_specs = [panel.spec(add) for panel in panels]
@@ -80,6 +80,7 @@ class Explorable(anywidget.AnyWidget):
             "sentence": sentence.spec(),
         }
         frames = stored(name, lambda: pack(sources, slots))
+        check_lengths(name, panel_specs, Frames(frames, {control.name: len(control.grid) for control in controls}))
         self._controls = {control.name: control for control in controls}
         self.add_traits(**{control.name: OnGrid(control) for control in controls})
         super().__init__(_spec=spec, _frames=frames)
@@ -127,6 +128,15 @@ def check_names(controls: list[Control]) -> None:
         raise ValueError(f"controls {taken} have names that every widget uses for itself: choose others")
 
 
+def check_lengths(name: str, panels: list[dict], frames: Frames) -> None:
+    """Raise a ValueError where a line has not as many y as x."""
+    first = dict.fromkeys(frames.sizes, 0)
+    for series in [series for panel in panels for series in panel.get("series", [])]:
+        x, y = frames.array(series["x"], first), frames.array(series["y"], first)
+        if x.shape[-1] != y.shape[-1]:
+            raise ValueError(f"{name}: series {series['label']!r} has {y.shape[-1]} y for {x.shape[-1]} x")
+
+
 def check_references(name, controls: list[Control], panels: list[dict], sentence: Sentence, sources: list[Source]):
     """Raise a ValueError where a series refers to no control, or a control would change nothing."""
     grids = {control.name: control.grid for control in controls}
@@ -139,7 +149,9 @@ def check_references(name, controls: list[Control], panels: list[dict], sentence
             used.add(control)
         if series["shown"] is not None:
             if grids.get(series["shown"]) != [False, True]:
-                raise ValueError(f"{name}: a series is shown by {series['shown']!r}, which is no checkbox of the figure")
+                raise ValueError(
+                    f"{name}: a series is shown by {series['shown']!r}, which is no checkbox of the figure"
+                )
             used.add(series["shown"])
     if dead := [control for control in grids if control not in used]:
         raise ValueError(f"{name}: controls {dead} would change nothing, for no function names them")

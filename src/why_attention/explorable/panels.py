@@ -14,7 +14,7 @@ __all__ = ["Axis", "Series", "Rule", "Lines", "Heatmap", "Graph"]
 
 Words = str | Text
 Function = Callable[..., Any]
-Add = Callable[..., int]  # (function, where, quantum) -> number of the source in the block of frames
+Add = Callable[..., int]  # (function, where, *shapes, quantum) -> number of the source in the block of frames
 
 COLORS = ("vermilion", "green", "blue", "grey")  # Okabe–Ito; explorable.css holds their values
 MARKS = ("circle", "square", "triangle", "diamond", "cross")
@@ -44,7 +44,7 @@ class Axis:
             "symbol": self.symbol,
             "unit": str(self.unit),
             "decades": self.decades,
-            "limits": add(self.limits, f"{where} limits"),
+            "limits": add(self.limits, f"{where} limits", (2,)),
         }
 
 
@@ -103,8 +103,8 @@ class Lines:
                     "dashed": s.dashed,
                     "focus": list(s.focus) if s.focus else None,
                     "shown": s.shown,
-                    "x": add(s.x, f"{where} {s.label} x", self.x.quantum),
-                    "y": add(s.y, f"{where} {s.label}", self.y.quantum),
+                    "x": add(s.x, f"{where} {s.label} x", (None,), quantum=self.x.quantum),
+                    "y": add(s.y, f"{where} {s.label}", (None,), (None, None), quantum=self.y.quantum),
                 }
                 for s in self.series
             ],
@@ -130,7 +130,7 @@ class Heatmap:
             "columns": str(self.columns),
             "scale": self.scale.spec(add, f"{where} scale"),
             "colormap": COLORMAP,
-            "matrix": add(self.matrix, where, self.scale.quantum),
+            "matrix": add(self.matrix, where, (None, None), quantum=self.scale.quantum),
         }
 
 
@@ -158,6 +158,6 @@ class Graph:
             "y": self.y.spec(add, f"{where} y"),
             "scale": self.scale.spec(add, f"{where} scale"),
             "colormap": COLORMAP,
-            "nodes": add(self.nodes, f"{where} nodes", 0.001),
-            "edges": add(self.edges, f"{where} edges", 0.001),
+            "nodes": add(self.nodes, f"{where} nodes", (None, 3), quantum=0.001),
+            "edges": add(self.edges, f"{where} edges", (None, 3), quantum=0.001),
         }

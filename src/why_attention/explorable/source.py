@@ -16,13 +16,21 @@ class Source:
     """A function that is called once for every setting of the controls that its own parameters name.
 
     A constant instead of a function is a source that depends on no control.  ``quantum`` is the precision kept:
-    numbers are rounded to its nearest multiple (None keeps 1/60000 of each frame's range).
+    numbers are rounded to its nearest multiple (None keeps 1/60000 of each frame's range).  ``shapes``: the shapes that
+    its arrays may have, with None for any length; no shapes, for a source of words.
     Raises ValueError for a parameter that names no control.
     """
 
-    def __init__(self, function: Callable | Any, controls: list[Control], where: str, quantum: float | None = None):
+    def __init__(
+        self,
+        function: Callable | Any,
+        controls: list[Control],
+        where: str,
+        quantum: float | None = None,
+        shapes: tuple[tuple[int | None, ...], ...] = (),
+    ):
         self.function = function if callable(function) else lambda: function
-        self.where, self.quantum = where, quantum
+        self.where, self.quantum, self.shapes = where, quantum, shapes
         known = {control.name: control for control in controls}
         parameters = list(inspect.signature(self.function).parameters)
         if unknown := [name for name in parameters if name not in known]:
@@ -47,6 +55,13 @@ class Source:
         array = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
         if array.dtype.kind not in "biuf":
             raise ValueError(f"{self.where} gave {array.dtype}: it must give numbers")
+        if not any(fits(array.shape, shape) for shape in self.shapes):
+            wanted = " or ".join(str(shape).replace("None", "any") for shape in self.shapes)
+            raise ValueError(f"{self.where} gave the shape {array.shape}: it must give {wanted}")
         if bad := int(np.isnan(array).sum() + np.isposinf(array).sum()):
             raise ValueError(f"{self.where} gave {bad} NaN or +∞ among {array.size} numbers: it must give 0 of them")
         return array
+
+
+def fits(shape: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
+    return len(shape) == len(wanted) and all(want in (None, size) for size, want in zip(shape, wanted))

@@ -16,6 +16,9 @@ WINDOWS = {30: (-15, 10), 100: (-30, 15), 300: (-50, 40), 1000: (-50, 40)}  # st
 # close together near step T, where the lines bend
 LAGS = sorted({0, *WINDOWS} | {round(STEPS ** (i / 127)) for i in range(128)})
 GAINS, SCALES = [0.5, 0.8, 1.0, 1.5, 2.0], [0.1, 0.3, 1.0]
+FLOAT32 = (
+    torch.tensor([2.0**-149, torch.finfo(torch.float32).max], dtype=torch.float64).log10().tolist()
+)  # what it can hold
 CELLS = {  # name: class, forget bias, mark
     "RNN": (RNNCell, {}, "circle"),
     "GRU": (GRUCell, {}, "square"),
@@ -66,8 +69,9 @@ def median(cell: str, gain: float, scale: float, window: int) -> float:
 
 
 def verdict(cell: str, gain: float, scale: float, window: int) -> int:
-    """Return 0 where the median is below 1/1000, 2 where it is above 1000, else 1."""
-    return int(median(cell, gain, scale, window) > -3) + int(median(cell, gain, scale, window) > 3)
+    """Return 0, 1 or 2: the median shrinks, holds or grows, where holding is less than tenfold in a hundred steps."""
+    decades = 100 * median(cell, gain, scale, window) / window
+    return int(decades > -1) + int(decades > 1)
 
 
 def figure() -> Explorable:
@@ -76,11 +80,11 @@ def figure() -> Explorable:
         "gradient-decay",
         title=Text(zh="梯度沿时间往回走", en="A gradient on its way back through time"),
         reading=Text(
-            zh="读图：横轴是往回走的步数 l，纵轴是第 T 步的状态对 l 步之前的状态的梯度有多大，每一格是好几个数量级。"
+            zh="读图：横轴是往回走了多少步，纵轴是最后一步的状态对那么多步之前的状态的梯度有多大，每一格是好几个数量级。"
             "直线往下，就是每一步乘以同一个小于 1 的数。彩色细线是五个随机种子，粗线是它们的中位数，灰线是其他单元的中位数；"
             "箭头表示线已经走出图外。",
-            en="How to read it: across, the number of steps l back; upwards, how large the gradient of the state at step T "
-            "with respect to the state l steps earlier is, each grid line many powers of ten from the next. A straight line "
+            en="How to read it: across, how many steps back; upwards, how large the gradient of the last state with respect "
+            "to the state that many steps earlier is, each grid line many powers of ten from the next. A straight line "
             "down is the same factor below 1 at every step. The thin coloured lines are five random seeds and the bold one "
             "their median; grey lines are the medians of the other cells; an arrow says that a line has left the picture.",
         ),
@@ -139,11 +143,20 @@ def figure() -> Explorable:
                     Series(decay(cell), x=LAGS, label=cell, mark=mark, focus=("cell", cell))
                     for cell, (_, _, mark) in CELLS.items()
                 ]
-                + [Series(lambda cell, gain, scale: bounds(cell=cell, gain=gain)[SCALES.index(scale)], x=LAGS, label=Text(zh="上界", en="bound"), color="blue", dashed=True, shown="bound")],
+                + [
+                    Series(
+                        lambda cell, gain, scale: bounds(cell=cell, gain=gain)[SCALES.index(scale)],
+                        x=LAGS,
+                        label=Text(zh="上界", en="bound"),
+                        color="blue",
+                        dashed=True,
+                        shown="bound",
+                    )
+                ],
                 rules=[
-                    Rule(0, Text(zh="不增不减", en="neither shrinks nor grows")),
-                    Rule(-45, Text(zh="float32 能存的最小正数", en="smallest positive float32")),
-                    Rule(38.5, Text(zh="float32 能存的最大数", en="largest float32")),
+                    Rule(0, Text(zh="不变", en="no change")),
+                    Rule(FLOAT32[0], Text(zh="float32 的下限", en="float32 floor")),
+                    Rule(FLOAT32[1], Text(zh="float32 的上限", en="float32 ceiling")),
                 ],
             )
         ],
@@ -161,9 +174,12 @@ def figure() -> Explorable:
             verdict=Choice(
                 verdict,
                 [
-                    Text(zh="梯度消失了。", en="The gradient has vanished."),
-                    Text(zh="梯度大体保住了。", en="The gradient has held."),
-                    Text(zh="梯度爆炸了。", en="The gradient has exploded."),
+                    Text(zh="梯度消失了。", en="The gradient vanishes."),
+                    Text(
+                        zh="梯度大体保住了：一百步里的变化不到十倍。",
+                        en="The gradient holds: less than tenfold in a hundred steps.",
+                    ),
+                    Text(zh="梯度爆炸了。", en="The gradient explodes."),
                 ],
             ),
         ),

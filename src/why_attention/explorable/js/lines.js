@@ -49,14 +49,15 @@ export function linesPanel(panel, frames, sizes) {
 
   function draw(setting, value, size) {
     const drawn = linesAt(panel, frames, setting, sizes, value);
-    const box = { left: 50, top: 34, right: size - width - 30, bottom: Math.round(Math.min(400, Math.max(280, size * 0.56))) - 46 };
+    const box = { left: 50, top: 34, right: size - width - 40, bottom: Math.round(Math.min(400, Math.max(330, size * 0.56))) - 46 };
     svg.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 46}`);
     const { x, y, parts } = drawAxes(panel, drawn.limits, box);
     // a nested svg clips what runs out of the plot
     const plot = node("svg", { x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top, viewBox: `${box.left} ${box.top} ${box.right - box.left} ${box.bottom - box.top}` });
     for (const rule of panel.rules) {
       plot.append(node("path", { class: "rule", d: `M${box.left},${y(rule.y)}H${box.right}` }));
-      plot.append(node("text", { class: "tick", x: box.right - 4, y: y(rule.y) - 4, "text-anchor": "end" }, rule.label));
+      const below = y(rule.y) + 20 < box.bottom;
+      plot.append(node("text", { class: "tick rule-name", x: box.right - 4, y: y(rule.y) + (below ? 15 : -5), "text-anchor": "end" }, rule.label));
     }
     const labels = [];
     for (const one of [...drawn.series].sort((a, b) => a.inFocus - b.inFocus)) {
