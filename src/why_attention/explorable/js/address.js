@@ -7,8 +7,8 @@ export function readAddress(hash) {
   for (const part of hash.replace(/^#/, "").split("&")) {
     const colon = part.indexOf(":");
     if (colon < 0) continue;
-    const pairs = part.slice(colon + 1).split(";").map((pair) => pair.split("="));
-    states.set(decoded(part.slice(0, colon)), new Map(pairs.filter((pair) => pair.length === 2).map((pair) => pair.map(decoded))));
+    const pairs = part.slice(colon + 1).split(";").map((pair) => /^([^=]*)=(.*)$/s.exec(pair));
+    states.set(decoded(part.slice(0, colon)), new Map(pairs.filter(Boolean).map((pair) => pair.slice(1).map(decoded))));
   }
   return states;
 }

@@ -36,9 +36,9 @@ function linesAt(panel, frames, setting, sizes, value) {
   return { kind: "lines", limits, series };
 }
 
-// Labels share the right margin: each as near to its line's end as the others leave room for.
+// Labels share the right margin: each as near to its line's end as the others leave room for, in the ends' order.
 function spread(labels, top, bottom) {
-  labels.sort((a, b) => a.y - b.y);
+  labels.sort((a, b) => a.end - b.end);
   labels.forEach((label, i) => (label.y = Math.max(label.y, i ? labels[i - 1].y + LINE_HEIGHT : top)));
   for (let i = labels.length - 1; i >= 0; i--) labels[i].y = Math.min(labels[i].y, i + 1 < labels.length ? labels[i + 1].y - LINE_HEIGHT : bottom);
 }
@@ -73,7 +73,7 @@ export function linesPanel(panel, frames, sizes) {
       }
       const end = y(middle.at(-1));
       const arrow = end > box.bottom ? " ↓" : end < box.top ? " ↑" : "";
-      labels.push({ one, name, arrow, y: Math.min(box.bottom, Math.max(box.top, end)) });
+      labels.push({ one, name, arrow, end, y: Math.min(box.bottom, Math.max(box.top, end)) });
     }
     spread(labels, box.top + 4, box.bottom);
     for (const label of labels) {

@@ -1,0 +1,42 @@
+"""Fixtures: the stored frames, a Chromium, and the site, built from scratch once."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from chromium import ARGUMENTS, served
+from playwright.sync_api import sync_playwright
+
+ROOT = Path(__file__).parents[1]
+os.environ.setdefault("EXPLORABLE_STORE", str(ROOT / ".store"))
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """The browser that the Makefile found; without one the tests fail, for a skip would say nothing."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=os.environ["CHROMIUM"], args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def site_folder() -> Path:
+    """Both editions, built from scratch."""
+    subprocess.run([sys.executable, ROOT / "tools" / "site.py"], check=True)
+    return ROOT / "_site"
+
+
+@pytest.fixture(scope="session")
+def site(site_folder):
+    """The address of the site."""
+    with served(site_folder) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The script of axe-core, which npm installed."""
+    return (ROOT / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")

@@ -1,0 +1,305 @@
+"""Figures on a page without a kernel, with made-up numbers: every kind of panel and control, every way to fail."""
+
+import random
+
+import numpy as np
+import pytest
+from chromium import Visit, hash_of, move, numbers_of, page_of, state_of
+
+from why_attention.explorable import (
+    Axis,
+    Choice,
+    Control,
+    Explorable,
+    Graph,
+    Heatmap,
+    Lines,
+    Rule,
+    Sentence,
+    Series,
+    Text,
+    set_language,
+)
+
+X = np.arange(8)
+
+
+def triangle(n, power):
+    """A lower triangle of decades: −(i − j)·power, −∞ above the diagonal."""
+    distance = np.subtract.outer(np.arange(n), np.arange(n)).astype(float)
+    return np.where(distance >= 0, -distance * power, -np.inf)
+
+
+def chain(n):
+    return np.array([[i, i % 2, i] for i in range(n)], float)
+
+
+def made_up(name="made-up") -> Explorable:
+    return Explorable(
+        name,
+        title=Text(zh="试验图", en="A test figure"),
+        reading=Text(zh="读图：行是 i，列是 j。", en="How to read it: rows are i, columns j."),
+        controls=[
+            Control("n", [4, 8, 12], label=Text(zh="长度", en="length"), symbol="n", start=8),
+            Control("power", [0.5, 1.0, 2.0], label=Text(zh="幂", en="power")),
+            Control("kind", {"up": Text(zh="升", en="rising"), "down": Text(zh="降", en="falling")}, label="±"),
+            Control("bound", [False, True], label=Text(zh="界", en="bound"), folded=True),
+        ],
+        panels=[
+            Lines(
+                title=Text(zh="线", en="Lines"),
+                x=Axis(Text(zh="距离", en="distance"), limits=(0, 7), symbol="l"),
+                y=Axis(Text(zh="大小", en="size"), limits=(-16, 16), symbol="‖J_t‖_2", decades=True, quantum=0.1),
+                series=[
+                    Series(lambda power: np.outer([0.9, 1, 1.1], X * power), X, "up", focus=("kind", "up")),
+                    Series(
+                        lambda power: np.outer([0.9, 1, 1.1], -X * power), X, "down", "green", focus=("kind", "down")
+                    ),
+                    Series(X * 2, X, Text(zh="界", en="bound"), color="blue", dashed=True, shown="bound"),
+                ],
+                rules=[Rule(0, Text(zh="不变", en="no change"))],
+            ),
+            Heatmap(
+                triangle,
+                title=Text(zh="矩阵", en="Matrix"),
+                rows=Text(zh="查询 i", en="query i"),
+                columns=Text(zh="键 j", en="key j"),
+                scale=Axis(Text(zh="影响", en="influence"), limits=(-20, 0), decades=True, quantum=0.1),
+            ),
+            Graph(
+                chain,
+                lambda n: np.array([[i, i + 1, 1] for i in range(n - 1)], float),
+                title=Text(zh="链", en="Chain"),
+                x=Axis(Text(zh="位置", en="position"), limits=lambda n: (-1, n)),
+                y=Axis(Text(zh="层", en="layer"), limits=(-1, 2)),
+                scale=Axis(Text(zh="步", en="step"), limits=lambda n: (0, n)),
+            ),
+        ],
+        sentence=Sentence(
+            Text(zh="n = {n}，{steps} 步，{kind}，{size}。", en="n = {n}, {steps} steps, {kind}, {size}."),
+            steps=lambda n: n - 1,
+            size=Choice(lambda n: int(n > 4), [Text(zh="短", en="short"), Text(zh="长", en="long")]),
+        ),
+    )
+
+
+@pytest.fixture(scope="module")
+def made_up_page(tmp_path_factory):
+    """Two figures of the same name and one of another, on one Chinese page and one English page."""
+    folder = tmp_path_factory.mktemp("figures")
+    for language in ("zh", "en"):
+        set_language(language)
+        page = page_of([made_up(), made_up(), made_up("other")], {"zh": "zh-CN", "en": "en"}[language])
+        (folder / f"{language}.html").write_text(page, encoding="utf-8")
+    set_language("zh")
+    return folder
+
+
+@pytest.fixture
+def visit(browser):
+    visit = Visit(browser)
+    yield visit
+    visit.close()
+
+
+def test_first_picture_follows_the_contract(visit, made_up_page):
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    assert state_of(page) == "n=8;power=0.5;kind=up;bound=false"
+    figure = page.locator("figure.explorable").first
+    assert figure.locator("output").get_attribute("aria-live") == "polite"
+    assert figure.locator("output").inner_text() == "n = 8，7 步，升，长。"
+    assert figure.locator("input[type=range]").count() == 2
+    assert figure.locator('[name="n"]').get_attribute("aria-valuetext") == "8"
+    assert page.locator("figure figure").count() == 0
+    assert figure.locator("img.still").is_hidden()
+
+
+def test_drawn_numbers_are_the_functions_own(visit, made_up_page):
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    move(page, "n")
+    lines, heatmap, graph = numbers_of(page)["panels"]
+    matrix = np.array([np.nan if v is None else v for v in heatmap["values"]]).reshape(heatmap["shape"])
+    expected = np.where(np.isinf(triangle(12, 0.5)), np.nan, triangle(12, 0.5))
+    np.testing.assert_allclose(matrix, expected, atol=0.05)
+    np.testing.assert_allclose(lines["series"][0]["y"], np.outer([0.9, 1, 1.1], X * 0.5), atol=0.05)
+    np.testing.assert_allclose(lines["series"][1]["y"], [-X * 0.5], atol=0.05)  # aside: the median alone
+    np.testing.assert_allclose(graph["nodes"], chain(12), atol=1e-3)
+    assert len(graph["edges"]) == 11
+
+
+def test_canvas_shows_zero_clear_and_values_in_colour(visit, made_up_page):
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    pixel = "([x, y]) => [...document.querySelector('canvas').getContext('2d').getImageData(x, y, 1, 1).data]"
+    assert page.evaluate(pixel, [7, 0])[3] == 0  # row 0, column 7: no path
+    diagonal, corner = page.evaluate(pixel, [0, 0]), page.evaluate(pixel, [0, 7])
+    assert diagonal[3] == corner[3] == 255
+    assert diagonal != corner
+
+
+@pytest.mark.parametrize("name", ["n", "power", "kind", "bound"])
+def test_every_control_changes_the_drawing(visit, made_up_page, name):
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    before = hash_of(page)
+    move(page, name)
+    assert hash_of(page) != before
+    assert state_of(page) != "n=8;power=0.5;kind=up;bound=false"
+
+
+def test_two_figures_share_nothing(visit, made_up_page):
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    before = [(state_of(page, i), hash_of(page, i)) for i in (1, 2)]
+    move(page, "n", figure=0)
+    page.wait_for_timeout(400)
+    assert [(state_of(page, i), hash_of(page, i)) for i in (1, 2)] == before
+    page.reload()
+    page.wait_for_function("document.querySelectorAll('figure.explorable.live').length === 3")
+    assert [state_of(page, i)[:4] for i in range(3)] == ["n=12", "n=8;", "n=8;"]
+
+
+def test_address_carries_the_state_and_start_leaves_it_clean(visit, made_up_page):
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    move(page, "power", figure=1)
+    move(page, "kind", figure=2)
+    page.wait_for_timeout(400)
+    assert page.url.endswith("#made-up-2:power=1&other:kind=down")
+    page.locator("figure.explorable").nth(1).locator('[name="power"]').press("ArrowLeft")
+    page.wait_for_timeout(400)
+    assert page.url.endswith("#other:kind=down")
+
+
+def test_hostile_addresses_neither_run_nor_show(visit, made_up_page):
+    random.seed(0)
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    start = state_of(page)
+    parts = [
+        "made-up:",
+        "n=",
+        "kind=",
+        "<img src=x onerror=window.hit=1>",
+        "javascript:window.hit=1",
+        "__proto__=",
+        "%",
+        "%F0%9F",
+        "=",
+        ";",
+        "&",
+        "constructor",
+        "1e999",
+        "NaN",
+        "toString",
+        "'\"",
+        "9" * 50,
+    ]
+    for _ in range(60):
+        fragment = "".join(random.choices(parts, k=random.randint(1, 9)))
+        page.evaluate("(fragment) => { location.hash = fragment }", fragment)
+    page.evaluate("() => { location.hash = 'made-up:n=<b>x</b>;power=7;kind=__proto__;bound=constructor' }")
+    page.wait_for_timeout(100)
+    assert page.evaluate("window.hit") is None
+    assert page.evaluate("({}).n") is None
+    assert state_of(page) == start
+    assert "<b>x" not in page.locator("main").inner_html()
+    assert "onerror" not in page.locator("main").inner_html()
+
+
+def test_keyboard_alone_reaches_and_moves_every_control(visit, made_up_page):
+    page = visit.open((made_up_page / "en.html").as_uri())
+    seen = []
+    for _ in range(5):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate("document.activeElement.name || document.activeElement.tagName"))
+        outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+        assert outline != "none", seen
+        if seen[-1] == "SUMMARY":
+            page.keyboard.press("Enter")
+    assert seen == ["n", "power", "kind", "SUMMARY", "bound"]
+    page.keyboard.press("Space")
+    assert state_of(page).endswith("bound=true")
+
+
+def test_touch_moves_a_slider(browser, made_up_page):
+    visit = Visit(browser, has_touch=True, is_mobile=True, viewport={"width": 360, "height": 740})
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    box = page.locator('figure.explorable [name="n"]').first.bounding_box()
+    assert box["height"] >= 24
+    page.touchscreen.tap(box["x"] + box["width"] - 3, box["y"] + box["height"] / 2)
+    assert state_of(page).startswith("n=12")
+    visit.close()
+
+
+def test_english_page_speaks_english(visit, made_up_page):
+    page = visit.open((made_up_page / "en.html").as_uri())
+    text = page.locator("figure.explorable").first.inner_text()
+    assert "n = 8, 7 steps, rising, long." in text
+    assert "exactly 0: no path" in text
+    assert not any("\u4e00" <= letter <= "\u9fff" for letter in text)
+
+
+@pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "lost"])
+@pytest.mark.parametrize(("language", "sentence"), [("zh-CN", "静态画面"), ("en", "still picture")])
+def test_damaged_data_leaves_the_picture_and_a_sentence(browser, tmp_path, damage, language, sentence):
+    def spoil(state):
+        for model in state["state"].values():
+            for buffer in model.get("buffers", []):
+                data = buffer["data"]
+                middle = len(data) // 2
+                buffer["data"] = {
+                    "flipped": data[:middle] + "AAAA" + data[middle + 4 :],
+                    "cut": data[:middle],
+                    "empty": "",
+                }.get(damage, data)
+            if damage == "lost":
+                model["state"].pop("_spec", None)
+        return state
+
+    set_language("zh" if language == "zh-CN" else "en")
+    path = tmp_path / "page.html"
+    path.write_text(page_of([made_up()], language, spoil), encoding="utf-8")
+    set_language("zh")
+    visit = Visit(browser)
+    page = visit.open(path.as_uri(), figures=False)
+    page.wait_for_selector(".notice")
+    assert sentence in page.locator(".notice").inner_text()
+    assert page.locator("img.still").is_visible()
+    assert page.locator("input").count() == 0
+    visit.close()
+
+
+def test_browser_without_decompression_says_so(browser, made_up_page):
+    visit = Visit(browser)
+    visit.page.add_init_script("delete window.DecompressionStream")
+    page = visit.open((made_up_page / "zh.html").as_uri(), figures=False)
+    page.wait_for_selector(".notice")
+    assert "太旧" in page.locator(".notice").first.inner_text()
+    assert page.locator("img.still").first.is_visible()
+    visit.close()
+
+
+def test_without_javascript_the_picture_shows(browser, made_up_page):
+    visit = Visit(browser, java_script_enabled=False)
+    page = visit.open((made_up_page / "zh.html").as_uri(), figures=False)
+    image = page.locator("img.still").first
+    assert image.is_visible()
+    assert "n = 8，7 步，升，长。" in image.get_attribute("alt")
+    visit.close()
+
+
+def test_print_shows_the_still_picture(visit, made_up_page):
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    page.emulate_media(media="print")
+    assert page.locator("img.still").first.is_visible()
+    assert page.locator(".stage").first.is_hidden()
+
+
+@pytest.mark.parametrize("width", [320, 360, 768, 1280])
+def test_nothing_overflows_or_shifts(browser, made_up_page, width):
+    visit = Visit(browser, viewport={"width": width, "height": 800})
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    boxes = "[...document.querySelectorAll('.control, .stage, output')].map((e) => JSON.stringify(e.getBoundingClientRect()))"
+    move(page, "bound")  # opens "more"
+    before = page.evaluate(boxes)
+    for name in ("power", "kind"):
+        move(page, name)
+    assert page.evaluate(boxes) == before
+    visit.close()

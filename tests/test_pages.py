@@ -1,0 +1,390 @@
+"""The sources of the book: both editions say the same, pages stay portable, files stay in their own house."""
+
+import ast
+import importlib.util
+import json
+import re
+from pathlib import Path
+
+import pytest
+import sphinxcontrib.katex
+import yaml
+from myst_parser.config.main import MdParserConfig
+from myst_parser.mdit_to_docutils.base import DocutilsRenderer
+from myst_parser.parsers.mdit import create_md_parser
+from node import evaluate
+from packaging.specifiers import SpecifierSet
+
+ROOT = Path(__file__).parents[1]
+EDITIONS = ("zh", "en")
+PAGES = sorted(path.name for path in (ROOT / "book" / "zh").glob("*.md"))
+TEXTS = [(edition, page) for edition in EDITIONS for page in PAGES]
+SETTINGS = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
+
+each_page = pytest.mark.parametrize("page", PAGES)
+each_text = pytest.mark.parametrize("edition, page", TEXTS)
+
+
+def tokens(text):
+    """Return a page's blocks as the book's own Markdown parser reads them."""
+    config = MdParserConfig(enable_extensions=set(SETTINGS["parse"]["myst_enable_extensions"]))
+    return create_md_parser(config, DocutilsRenderer).parse(text)
+
+
+def page_source(edition, page):
+    return (ROOT / "book" / edition / page).read_text(encoding="utf-8")
+
+
+def page_tokens(edition, page):
+    return tokens(page_source(edition, page))
+
+
+def front_matter(edition, page):
+    return yaml.safe_load(page_tokens(edition, page)[0].content)
+
+
+def cells(edition, page):
+    """Return the code of a page's cells, their options left out."""
+    fences = [token for token in page_tokens(edition, page) if token.type == "fence"]
+    return [re.sub(r"^:.*\n", "", f.content, flags=re.M) for f in fences if f.info.startswith("{code-cell}")]
+
+
+def inline(edition, page):
+    """Return the inline blocks of a page: paragraphs, headings, cells of tables."""
+    return [token for token in page_tokens(edition, page) if token.type == "inline"]
+
+
+# Both editions
+
+
+def test_both_editions_have_the_same_pages():
+    assert PAGES == sorted(path.name for path in (ROOT / "book" / "en").glob("*.md"))
+    assert "index.md" in PAGES
+
+
+def headings(edition, page):
+    return [token.tag for token in page_tokens(edition, page) if token.type == "heading_open"]
+
+
+def equations(edition, page):
+    """Return the \\tag numbers of each displayed equation."""
+    blocks = [token.content for token in page_tokens(edition, page) if token.type in ("math_block", "amsmath")]
+    return [re.findall(r"\\tag\{(.*?)\}", block) for block in blocks]
+
+
+def figures(edition, page):
+    """Return the figures that cells show and the images of the text."""
+    images = [child.attrs["src"] for token in inline(edition, page) for child in token.children if child.tag == "img"]
+    return re.findall(r"\b(\w+)\.figure\(", "\n".join(cells(edition, page))) + images
+
+
+def folded(edition, page):
+    return [token.content.count("<details") for token in page_tokens(edition, page) if token.type == "html_block"]
+
+
+def code(edition, page):
+    """Return the syntax trees of a page's cells without comments, and with every string blank, in f-strings too."""
+    trees = [ast.parse(cell) for cell in cells(edition, page)]
+    for node in (node for tree in trees for node in ast.walk(tree)):
+        if isinstance(node, ast.JoinedStr):
+            node.values = [value for value in node.values if isinstance(value, ast.FormattedValue)]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node.value = ""
+    return [ast.unparse(tree) for tree in trees]
+
+
+@each_page
+@pytest.mark.parametrize("part", [headings, equations, figures, folded, code])
+def test_both_editions_of_a_page_have_the_same(part, page):
+    assert part("zh", page) == part("en", page)
+
+
+def test_the_comparison_finds_every_part_somewhere_in_the_book():
+    for part in (headings, equations, figures, folded, code):
+        assert any(part("zh", page) for page in PAGES), part.__name__
+
+
+@each_page
+def test_displayed_equations_are_numbered_in_rising_order(page):
+    numbers = [tuple(map(int, tag.split("."))) for tags in equations("zh", page) for tag in tags]
+    assert numbers == sorted(set(numbers))
+
+
+# Every page
+
+
+@each_text
+def test_a_page_has_a_description_in_its_language(edition, page):
+    description = front_matter(edition, page)["myst"]["html_meta"]["description"]
+    assert bool(re.search("[一-鿿]", description)) == (edition == "zh")
+
+
+@each_text
+def test_the_first_cell_sets_the_language_and_no_other_does(edition, page):
+    setting = [re.findall(r"set_language\((.*?)\)", cell) for cell in cells(edition, page)]
+    assert setting == [[f'"{edition}"'], *([] for _ in setting[1:])][: len(setting)]
+
+
+@each_text
+def test_a_cell_has_at_most_15_lines(edition, page):
+    assert [cell for cell in cells(edition, page) if len(cell.strip().splitlines()) > 15] == []
+
+
+def sentences(text, ends):
+    """Count the sentences that end inside a line of text, those in brackets, quotes, code and formulas aside."""
+    text = re.sub(r"`[^`]*`|\$[^$]+\$|\]\([^)]*\)|[*_]", "", text)
+    for pair in (r"“[^“”]*”", r'"[^"]*"', r"（[^（）]*）", r"\([^()]*\)", r"《[^《》]*》"):
+        text = re.sub(pair, "x", text)
+    return len(re.findall(ends, text))
+
+
+@each_text
+def test_a_line_holds_one_sentence(edition, page):
+    ends, most = {"zh": ("[。？！]", 1), "en": (r"[.?!] +[A-Z]", 0)}[edition]
+    lines = [line for token in inline(edition, page) for line in token.content.split("\n")]
+    assert [line for line in lines if sentences(line, ends) > most] == []
+
+
+@pytest.mark.parametrize(
+    "line, ends, count",
+    [
+        ("先看图。再猜。", "[。？！]", 2),
+        ("他说“好。行。”（真的。）就走了。", "[。？！]", 1),
+        ("Look first. Then guess.", r"[.?!] +[A-Z]", 1),
+        ("See `a. B` (so. It is) and $x. Y$ in [Pascanu. A](doi. Org).", r"[.?!] +[A-Z]", 1),
+        ("The value 0.5 et al. 2013 is small.", r"[.?!] +[A-Z]", 0),
+    ],
+)
+def test_sentences_are_counted_where_they_end(line, ends, count):
+    assert sentences(line, ends) == count
+
+
+@each_text
+def test_a_page_has_no_directive_and_no_role_but_code_cells(edition, page):
+    blocks = page_tokens(edition, page)
+    children = [child for token in blocks for child in token.children or []]
+    assert [token.info for token in blocks if token.info.startswith("{") and token.info != "{code-cell} python"] == []
+    allowed = r"front_matter|(heading|paragraph|blockquote|(bullet|ordered)_list|list_item|table|t[hrd]|thead|tbody)_.*"
+    allowed += r"|fence|math_block|amsmath|html_block|inline|hr"
+    assert {token.type for token in blocks if not re.fullmatch(allowed, token.type)} == set()
+    allowed = r"text|softbreak|code_inline|math_inline|html_inline|image|(strong|em|link)_(open|close)"
+    assert {child.type for child in children if not re.fullmatch(allowed, child.type)} == set()
+    assert (
+        re.findall(r"^:::.*|^\{\w.*", page_source(edition, page), re.M) == []
+    )  # what MyST might yet be taught to read
+
+
+def literal_marks(blocks):
+    """Return the stretches of text in which a mark of bold type is left standing."""
+    texts = [child.content for token in blocks for child in token.children or [] if child.type == "text"]
+    return [text for text in texts if "**" in text or "__" in text]
+
+
+@each_text
+def test_no_mark_of_bold_type_is_left_standing(edition, page):
+    assert literal_marks(page_tokens(edition, page)) == []
+
+
+@pytest.mark.parametrize(
+    "text, standing",
+    [
+        ("**注意力：**它看得远", True),
+        ("**注意力**：它看得远", False),
+        ("这是**“软对齐”**的例子", True),
+        ("`a**b`", False),
+    ],
+)
+def test_bold_type_before_chinese_punctuation_is_seen(text, standing):
+    assert bool(literal_marks(tokens(text))) == standing
+
+
+# Every file
+
+PYTHON = [path for folder in ("src", "book", "tools", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
+ENCODING = {"open": 3, "read_text": 0, "write_text": 1}  # where it stands among the arguments, of open() the function's
+
+
+def opened_without_encoding(source):
+    """Return the calls that open a text file and leave its encoding to the machine."""
+    found = []
+    for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
+        method = isinstance(call.func, ast.Attribute)
+        name = call.func.attr if method else getattr(call.func, "id", None)
+        if name not in ENCODING or "encoding" in {keyword.arg for keyword in call.keywords}:
+            continue
+        place = ENCODING[name]
+        if name == "open":
+            place -= method
+            modes = [*call.args[place - 2 : place - 1], *(k.value for k in call.keywords if k.arg == "mode")]
+            mode = str(getattr(modes[0], "value", "")) if modes else "r"
+            if "b" in mode or not re.fullmatch("[rwxat+]+", mode):  # the latter: no file's open()
+                continue
+        if len(call.args) <= place:
+            found.append(ast.unparse(call))
+    return found
+
+
+@pytest.mark.parametrize("path", PYTHON, ids=lambda path: str(path.relative_to(ROOT)))
+def test_text_files_are_opened_with_an_encoding(path):
+    assert opened_without_encoding(path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize(
+    "source, found",
+    [
+        ("open(p)", True),
+        ("open(p, 'w')", True),
+        ("p.open()", True),
+        ("p.read_text()", True),
+        ("p.write_text(t)", True),
+        ("open(p, 'rb')", False),
+        ("p.open('wb')", False),
+        ("open(p, encoding='utf-8')", False),
+        ("p.read_text('utf-8')", False),
+        ("p.write_text(t, 'utf-8')", False),
+        ("open(p, mode='rb')", False),
+        ("open(p, 'r', -1, 'utf-8')", False),
+        ("Image.open(p)", False),
+    ],
+)
+def test_a_text_file_opened_without_encoding_is_seen(source, found):
+    assert bool(opened_without_encoding(source)) == found
+
+
+def own_files(*folders):
+    """Return the text files of folders, what was built or cached left out."""
+    kinds = {".py", ".js", ".css", ".html", ".md", ".yml", ".yaml", ".toml", ".txt", ".svg", ".json", ".sh", ".cff"}
+    paths = [
+        path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in kinds or path.suffix == ""
+    ]
+    return [
+        p
+        for p in paths
+        if p.is_file() and not re.search(r"egg-info|__pycache__|\.ipynb_checkpoints", str(p.relative_to(ROOT)))
+    ]
+
+
+def other_hosts(path):
+    """Return the hosts that a file names, links to papers in a page's prose left out."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".md":
+        text = re.sub(r"\]\(https://(arxiv|doi)\.org/[^)\s]*\)", "]", text)
+    hosts = re.findall(r"\b(?:https?|wss?)://([\w.-]+)", text) + re.findall(r"[\"'(=]//([\w-]+\.[\w.-]+)", text)
+    return set(hosts) - {"localhost", "www.w3.org"}  # the latter: names of XML namespaces, which nobody fetches
+
+
+@pytest.mark.parametrize("path", own_files("src", "book", "tools"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_file_names_another_host(path):
+    assert other_hosts(path) == set()
+
+
+def install_files():
+    """Return the files that say what to install."""
+    root = [
+        path for path in ROOT.iterdir() if path.suffix in {".txt", ".toml", ".yml", ".md"} or path.name == "Makefile"
+    ]
+    return sorted(root + own_files(".binder", ".github", ".ci", "tools"))
+
+
+def asked_of_jupyter_book(text):
+    """Return the version that each requirement of a text asks of Jupyter Book: "" for a pip line that asks for none."""
+    asked = re.findall(r"jupyter-book *(?:\[[^]]*\])? *((?:(?:[<>=!~]=|[<>]) *[\w.*]+ *,? *)+)", text)
+    return asked + [""] * len(re.findall(r"\binstall\b[^;&|\n]*\bjupyter-book(?![\w-]| *[\[<>=~!])", text))
+
+
+def allows_version_2(asked):
+    return any(SpecifierSet(asked).contains(version) for version in ("2.0.0", "2.1", "3.0"))
+
+
+def test_jupyter_book_is_asked_for_below_version_2():
+    asked = [one for path in install_files() for one in asked_of_jupyter_book(path.read_text(encoding="utf-8"))]
+    assert asked
+    assert [one for one in asked if allows_version_2(one)] == []
+
+
+@pytest.mark.parametrize(
+    "line, allowing",
+    [
+        ("jupyter-book==1.0.4.post1", [False]),
+        ("pip install 'jupyter-book>=1.0.4,<2' numpy", [False]),
+        ("pip install 'jupyter-book >= 1.0.4'", [True]),
+        ("pip install jupyter-book numpy", [True]),
+        ("pip install sphinx-book-theme; jupyter-book build .", []),
+    ],
+)
+def test_a_requirement_that_allows_version_2_is_seen(line, allowing):
+    assert [allows_version_2(asked) for asked in asked_of_jupyter_book(line)] == allowing
+
+
+def test_only_requirements_txt_pins():
+    kinds = {".txt", ".toml", ".yml", ".yaml", ".cfg"}
+    files = [path for path in install_files() if path.suffix in kinds or path.name in ("Makefile", "postBuild", "run")]
+    pin = re.compile(r"[A-Za-z][\w.-]*(?:\[[\w,]*\])? *===? *v?\d")
+    pinned = {path.name for path in files if pin.search(path.read_text(encoding="utf-8"))}
+    assert pinned == {"requirements.txt"}
+
+
+def test_every_requirement_is_pinned():
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    packages = [line for line in lines if line.strip() and not line.startswith("#")]
+    assert [line for line in packages if not re.match(r"[\w.-]+(\[\w+\])?==\d", line)] == []
+
+
+def test_katex_has_the_version_that_renders_the_math():
+    package = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))
+    assert package["dependencies"]["katex"] == sphinxcontrib.katex.katex_version
+
+
+# Search in Chinese
+
+
+@pytest.fixture(scope="module")
+def bigram_search():
+    spec = importlib.util.spec_from_file_location("bigram_search", ROOT / "book" / "_ext" / "bigram_search.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    "text, terms",
+    [
+        ("梯度消失", ["梯度", "度消", "消失"]),
+        ("网络", ["网络"]),
+        ("力", ["力"]),
+        ("用RNN时，梯度", ["用", "RNN", "时", "梯度"]),
+        ("", []),
+    ],
+)
+def test_chinese_is_split_into_pairs(bigram_search, text, terms):
+    assert bigram_search.split(text) == terms
+
+
+MIXED = [
+    "梯度消失",
+    "力",
+    "循环神经网络难以并行计算。",
+    "用 LSTM，遗忘门偏置 0",
+    "Attention的主张",
+    "2.1 为什么需要 Attention？",
+    "‖∂s_T/∂s_{T−l}‖₂",
+    "gradient_decay",
+    "self-attention 与 encoder/decoder",
+    "don't “软对齐”《2.1》",
+    "１２３ＡＢＣ全角",
+    "naïve café Ωμέγα",
+    "10⁻²⁰⁵ ½ ①",
+    "制表\t换行\n不断\u00a0行\u3000全",
+    "零宽\u200b空格 a\u200bb",
+    "𠀀𠀁 㐀㐁 〇 々",
+    "😀 表情 a😀b",
+    "cafe\u0301",
+    "  ",
+    "",
+]
+
+
+@pytest.mark.parametrize("text", MIXED)
+def test_the_browser_splits_a_query_as_the_index_was_split(bigram_search, text):
+    splitter = bigram_search.BigramSearch.js_splitter_code
+    assert evaluate(splitter, f"splitQuery({json.dumps(text)})") == bigram_search.split(text)
