@@ -2,13 +2,14 @@
 # make site    set up, build both editions into _site/
 # make test    set up, build, test everything
 # make bench   measure the ratios that the project promises
+# make picture photograph the READMEs' figure
 # make clean   remove what the others made, but for .venv and node_modules
 
 PYTHON ?= python3
 PORT ?= 8000
 IN_VENV = .venv/bin/python
 
-.PHONY: serve site setup test bench clean
+.PHONY: serve site setup test bench picture clean
 
 serve: site
 	@$(IN_VENV) tools/serve.py $(PORT)
@@ -23,8 +24,14 @@ test:
 	@$(PYTHON) tools/environment.py test
 	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) -m pytest
 
-bench: setup
+bench: site
+	@$(PYTHON) tools/environment.py test
 	@$(IN_VENV) benchmarks/jacobians.py
+	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) benchmarks/slider.py
+
+picture: site
+	@$(PYTHON) tools/environment.py test
+	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) tools/picture.py
 
 clean:
 	rm -rf _build _site .store

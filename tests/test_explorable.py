@@ -135,6 +135,12 @@ def test_a_frame_of_more_codes_than_uint32_holds_is_refused(array, quantum):
         through_frames(np.array(array), quantum)
 
 
+@pytest.mark.parametrize("codes, size", [(200, 1), (255, 2), (60000, 2), (70000, 4)])  # of 256, one stands for −∞
+def test_a_frame_takes_as_few_bytes_a_code_as_it_can(codes, size):
+    block = pack([Source([0, codes], [], "here", None, ((2,),))], {})
+    assert Frames(block, {}).header["frames"][0][1] == size
+
+
 def test_frames_and_words_come_back_at_every_setting():
     controls = [N, GAIN, FLAG]
     sources = [
@@ -276,9 +282,8 @@ def control(values, name="n", **options):
         pytest.param(lambda: figure(lines(mark="star")), "'star'", id="unknown-mark"),
         pytest.param(lambda: figure(heatmap(scale=Axis("", (1, 0)))), r"matrix.*\(1, 0\)", id="limits-upside-down"),
         pytest.param(lambda: figure(heatmap(scale=Axis("", (1, 1)))), r"matrix.*\(1, 1\)", id="limits-of-no-width"),
-        pytest.param(
-            lambda: figure(heatmap(scale=Axis("", lambda n: (0, 2 - n)))), "matrix.*limits", id="limits-function"
-        ),
+        pytest.param(lambda: figure(heatmap(scale=Axis("", (-math.inf, 0)))), "matrix", id="limit-that-is-infinite"),
+        pytest.param(lambda: figure(heatmap(scale=Axis("", lambda n: (0, 2 - n)))), "matrix", id="limits-0-0-at-n=2"),
         pytest.param(lambda: figure(sentence=Sentence("{m}")), r"\['m'\]", id="slot-that-nothing-fills"),
         pytest.param(lambda: figure(sentence=Sentence("", m=str)), r"\['m'\]", id="function-for-no-slot"),
         pytest.param(
@@ -309,16 +314,16 @@ def test_a_figure_that_could_not_be_drawn_is_refused_by_name(make, match):
 
 @pytest.mark.parametrize("name", ["observe", "comm", "keys", "layout", "close", "send", "model_id"])
 def test_a_control_may_not_take_a_name_of_the_widget(name):
-    with pytest.raises(ValueError, match=f"'{name}'"):
-        figure(controls=[control([1, 2], name=name)])
+    with pytest.raises(ValueError, match=rf"\['{name}'\] have names that every widget uses"):
+        figure(controls=[N, control([1, 2], name=name)])
 
 
 @pytest.mark.filterwarnings("ignore:.*deprecated:DeprecationWarning")  # hasattr() wakes ipywidgets' old names
 def test_no_public_name_of_a_finished_figure_is_free_for_a_control():
     names = [name for name in dir(figure()) if not name.startswith("_") and name != "n"]
     for name in names:
-        with pytest.raises(ValueError, match=f"'{name}'"):
-            figure(controls=[control([1, 2], name=name)])
+        with pytest.raises(ValueError, match=rf"\['{name}'\] have names that every widget uses"):
+            figure(controls=[N, control([1, 2], name=name)])
 
 
 # Controls as traits

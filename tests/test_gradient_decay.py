@@ -163,7 +163,7 @@ def test_the_verdict_is_that_of_the_text(figure, frames, grids, cell, gain, scal
 
 
 def drawn_at(figure, frames, grids, values):
-    """Return what is on screen: limits, and of every series its lines, cut to the window, and whether it is in focus."""
+    """Return what is on screen: the limits, and the lines of every series, cut to the window."""
     setting = {name: grid.index(values[name]) for name, grid in grids.items()}
     panel = figure._spec["panels"][0]
     low, high = frames.array(panel["x"]["limits"], setting)

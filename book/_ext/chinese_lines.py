@@ -5,14 +5,20 @@ import re
 from docutils import nodes
 from sphinx.application import Sphinx
 
-WIDE = "\u2e80-\u9fff\u3000-\u303f\uff00-\uffef\u201c\u201d"  # Han characters, and the punctuation of Chinese text
-BREAK = re.compile(rf"(?<=[{WIDE}])\n(?=[{WIDE}])|(?<=[。？！；：，）])\n")
+HAN = "\u2e80-\u9fff\u3000-\u303f\uff00-\uffef\u201c\u201d"  # characters, and the punctuation of Chinese text
+WIDE = re.compile(f"[{HAN}]")
+FULL = re.compile("[。？！；：，、）”]")  # carries its own white space, so none need follow it
 
 
 def join_lines(app: Sphinx, doctree: nodes.document) -> None:
-    for text in list(doctree.findall(nodes.Text)):
-        if BREAK.search(text) and not isinstance(text.parent, nodes.FixedTextElement | nodes.literal | nodes.raw):
-            text.parent.replace(text, nodes.Text(BREAK.sub("", text)))
+    """Remove each line break that stands after full-width punctuation, or between two Chinese characters."""
+    for text in list(doctree.findall(lambda node: isinstance(node, nodes.Text) and node == "\n")):
+        siblings = text.parent.children
+        place = next(i for i, node in enumerate(siblings) if node is text)
+        before = "".join(node.astext() for node in siblings[:place])[-1:]
+        after = "".join(node.astext() for node in siblings[place + 1 :])[:1]
+        if FULL.match(before) or (WIDE.match(before) and WIDE.match(after)):
+            text.parent.remove(text)
 
 
 def setup(app: Sphinx) -> dict:

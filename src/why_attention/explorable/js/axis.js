@@ -11,7 +11,8 @@ export function node(tag, attributes = {}, ...children) {
 
 // Map numbers between two limits onto pixels between two others.
 export function scaleBetween([low, high], [from, to]) {
-  return (value) => from + ((value - low) / (high - low)) * (to - from);
+  const slope = (to - from) / (high - low);
+  return (value) => from + (value - low) * slope;
 }
 
 // Round numbers between two limits, about `count` of them; whole ones on an axis of decades.

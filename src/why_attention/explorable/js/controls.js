@@ -12,19 +12,23 @@ function makeInput(control) {
   return element("input", { type: "range", min: 0, max: control.values.length - 1, step: 1 });
 }
 
+function saying(control, index) {
+  return control.unit ? `${control.words[index]} ${control.unit}` : control.words[index];
+}
+
 function makeControl(control, changed) {
   const input = makeInput(control);
   input.name = control.name;
   const value = element("span", { className: "value" });
   value.setAttribute("aria-hidden", "true"); // the input itself says it
   // as wide as its longest words, so that nothing shifts
-  value.style.minWidth = `${Math.max(...control.words.map((words) => words.length)) + (control.unit ? control.unit.length + 1 : 0)}ch`;
+  value.style.minWidth = `${Math.max(...control.words.map((_, i) => saying(control, i).length))}ch`;
   input.addEventListener("input", () => changed(control.name, control.kind === "checkbox" ? Number(input.checked) : Number(input.value)));
   function show(index) {
     if (control.kind === "checkbox") input.checked = index === 1;
     else input.value = index;
-    if (control.kind !== "range") return;
-    value.textContent = `${control.words[index]}${control.unit ? ` ${control.unit}` : ""}`;
+    if (control.kind !== "range" || value.textContent === saying(control, index)) return;
+    value.textContent = saying(control, index);
     input.setAttribute("aria-valuetext", value.textContent);
   }
   const name = element("span", { className: "name" });

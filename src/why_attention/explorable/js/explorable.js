@@ -9,11 +9,21 @@ import { wordsOf } from "./words.js";
 
 const PANELS = { lines: linesPanel, heatmap: heatmapPanel, graph: graphPanel };
 
-// A short number for what was drawn (FNV-1a), so that a test can see that a picture changed.
-function shortHash(text) {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return (hash >>> 0).toString(36);
+// A short number for what was drawn (FNV-1a over its numbers and words), so that a test can see a picture change.
+function hashOf(drawn, hash = 0x811c9dc5) {
+  if (typeof drawn === "number") return Math.imul(hash ^ Math.round(drawn * 1e4), 0x01000193);
+  if (typeof drawn === "string") return hashOf(new TextEncoder().encode(drawn), hash);
+  if (typeof drawn === "boolean") return hashOf(Number(drawn), hash);
+  for (const part of ArrayBuffer.isView(drawn) ? drawn : Object.values(drawn)) hash = hashOf(part, hash);
+  return hash;
+}
+
+// The numbers on screen as plain arrays, for whoever asks.
+function plain(drawn) {
+  if (ArrayBuffer.isView(drawn)) return Array.from(drawn);
+  if (Array.isArray(drawn)) return drawn.map(plain);
+  if (typeof drawn === "object") return Object.fromEntries(Object.entries(drawn).map(([name, part]) => [name, plain(part)]));
+  return drawn;
 }
 
 function stateText(controls, setting) {
@@ -76,8 +86,9 @@ export async function render({ model, el }) {
     const pieces = sentencePieces(spec, frames, setting, sizes);
     sentence.replaceChildren(...pieces.map(([text, isValue]) => (isValue ? Object.assign(document.createElement("b"), { textContent: text }) : text)));
     controls.show(setting);
-    figure.drawn = { sentence: sentence.textContent, panels: drawn };
-    figure.dataset.drawn = shortHash(JSON.stringify(figure.drawn));
+    const all = { sentence: sentence.textContent, panels: drawn };
+    Object.defineProperty(figure, "drawn", { configurable: true, get: () => plain(all) });
+    figure.dataset.drawn = (hashOf(all) >>> 0).toString(36);
     figure.dataset.state = stateText(spec.controls, setting);
   }
   const changed = spec.controls.map(({ name, values }) => {

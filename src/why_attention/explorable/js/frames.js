@@ -9,7 +9,7 @@ export async function unpack(bytes) {
   const length = new DataView(data).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(data, 4, length)));
   const body = data.slice(4 + length); // a copy, so that frames start at multiples of their item's size
-  return { ...header, body };
+  return { ...header, body, decoded: new Map() };
 }
 
 // Which entry of a table belongs to a setting: the last control moves fastest.
@@ -19,8 +19,13 @@ function entry(table, setting, sizes) {
 
 // The numbers of source `number` at a setting: {values: Float64Array, shape}. −Infinity is an exact zero's logarithm.
 export function arrayAt(frames, number, setting, sizes) {
-  const [start, size, shape, origin, step] = frames.frames[entry(frames.tables[number], setting, sizes)];
-  const codes = new CODES[size](frames.body, start, shape.reduce((a, b) => a * b, 1));
+  const at = entry(frames.tables[number], setting, sizes);
+  if (!frames.decoded.has(at)) frames.decoded.set(at, decode(frames.body, frames.frames[at]));
+  return frames.decoded.get(at);
+}
+
+function decode(body, [start, size, shape, origin, step]) {
+  const codes = new CODES[size](body, start, shape.reduce((a, b) => a * b, 1));
   return { shape, values: Float64Array.from(codes, (code) => (code === 0 ? -Infinity : origin + step * (code - 1))) };
 }
 

@@ -12,7 +12,7 @@ export function graphPanel(panel, frames, sizes) {
 
   function draw(setting, value, size) {
     const at = (source) => arrayAt(frames, source, setting, sizes);
-    const limits = [panel.x, panel.y, panel.scale].map((axis) => [...at(axis.limits).values]);
+    const limits = [panel.x, panel.y, panel.scale].map((axis) => at(axis.limits).values);
     const [nodes, edges] = [rowsOf(at(panel.nodes)), rowsOf(at(panel.edges))];
     const box = { left: 46, top: 34, right: size - 66, bottom: Math.round(Math.min(380, Math.max(240, size * 0.5))) - 46 };
     svg.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 46}`);

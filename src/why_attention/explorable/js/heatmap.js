@@ -23,7 +23,7 @@ export function heatmapPanel(panel, frames, sizes, words) {
   }
 
   function draw(setting, value, size) {
-    const limits = [...arrayAt(frames, panel.scale.limits, setting, sizes).values];
+    const limits = arrayAt(frames, panel.scale.limits, setting, sizes).values;
     const matrix = arrayAt(frames, panel.matrix, setting, sizes);
     const [rows, columns] = matrix.shape;
     paint(matrix, limits);
@@ -43,7 +43,7 @@ export function heatmapPanel(panel, frames, sizes, words) {
       parts.push(node("rect", { class: "none", x: box.left, y: box.bottom + 44, width: 11, height: 11 }));
     }
     svg.replaceChildren(...parts);
-    return { kind: "heatmap", limits, shape: matrix.shape, values: [...matrix.values] };
+    return { kind: "heatmap", limits, shape: matrix.shape, values: matrix.values };
   }
   return { element, draw };
 }

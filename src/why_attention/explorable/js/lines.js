@@ -4,36 +4,45 @@ import { drawAxes, node } from "./axis.js";
 import { arrayAt } from "./frames.js";
 
 const MARKS = {
-  circle: "M-3,0a3,3 0 1,0 6,0a3,3 0 1,0 -6,0Z",
-  square: "M-3,-3h6v6h-6Z",
-  triangle: "M0,-3.6L3.6,2.8H-3.6Z",
-  diamond: "M0,-4L4,0L0,4L-4,0Z",
-  cross: "M-3,-3L3,3M-3,3L3,-3",
+  circle: "m-3,0a3,3 0 1,0 6,0a3,3 0 1,0 -6,0z",
+  square: "m-3,-3h6v6h-6z",
+  triangle: "m0,-3.6l3.6,6.4h-7.2z",
+  diamond: "m0,-4l4,4l-4,4l-4,-4z",
+  cross: "m-3,-3l6,6m-6,0l6,-6",
 };
 const MARKS_A_LINE = 6;
 const LINE_HEIGHT = 17;
 
-function median(rows, at) {
-  const column = rows.map((row) => row[at]).sort((a, b) => a - b);
-  const middle = column.length >> 1;
-  return column.length % 2 ? column[middle] : (column[middle - 1] + column[middle]) / 2;
+const medians = new WeakMap(); // of each family drawn so far
+
+function medianOf(family, rows) {
+  if (!medians.has(family)) {
+    const columns = family.length / rows;
+    const middle = Float64Array.from({ length: columns }, (_, i) => {
+      const column = Float64Array.from({ length: rows }, (_, row) => family[row * columns + i]).sort();
+      return (column[(rows - 1) >> 1] + column[rows >> 1]) / 2;
+    });
+    medians.set(family, middle);
+  }
+  return medians.get(family);
 }
 
 // What is on screen at a setting: every series that is shown, its lines cut to the x axis's limits.
 function linesAt(panel, frames, setting, sizes, value) {
-  const limits = [panel.x, panel.y].map((axis) => [...arrayAt(frames, axis.limits, setting, sizes).values]);
-  const series = [];
-  for (const one of panel.series) {
-    if (one.shown !== null && !value(one.shown)) continue;
+  const limits = [panel.x, panel.y].map((axis) => arrayAt(frames, axis.limits, setting, sizes).values);
+  const series = panel.series.map((one) => {
+    if (one.shown !== null && !value(one.shown)) return null;
     const x = arrayAt(frames, one.x, setting, sizes).values;
-    const y = arrayAt(frames, one.y, setting, sizes);
-    const family = y.shape.length === 1 ? [y.values] : Array.from({ length: y.shape[0] }, (_, row) => y.values.subarray(row * x.length, (row + 1) * x.length));
-    const seen = [...x.keys()].filter((i) => limits[0][0] <= x[i] && x[i] <= limits[0][1]);
+    const { values, shape } = arrayAt(frames, one.y, setting, sizes);
+    const rows = shape.length === 1 ? 1 : shape[0];
+    const from = x.findIndex((place) => place >= limits[0][0]);
+    const to = x.findLastIndex((place) => place <= limits[0][1]) + 1;
     const inFocus = one.focus === null || value(one.focus[0]) === one.focus[1];
-    const rows = inFocus ? family : [Float64Array.from(x.keys(), (i) => median(family, i))];
-    series.push({ ...one, inFocus, x: seen.map((i) => x[i]), y: rows.map((row) => seen.map((i) => row[i])) });
-  }
-  return { kind: "lines", limits, series };
+    const middle = medianOf(values, rows).subarray(from, to);
+    const family = inFocus ? Array.from({ length: rows }, (_, row) => values.subarray(row * x.length + from, row * x.length + to)) : [middle];
+    return { label: one.label, inFocus, x: x.subarray(from, to), y: family, middle };
+  });
+  return { limits, series };
 }
 
 // Labels share the right margin: each as near to its line's end as the others leave room for, in the ends' order.
@@ -43,45 +52,85 @@ function spread(labels, top, bottom) {
   for (let i = labels.length - 1; i >= 0; i--) labels[i].y = Math.min(labels[i].y, i + 1 < labels.length ? labels[i + 1].y - LINE_HEIGHT : bottom);
 }
 
+// The elements of one series, made once and changed at every drawing: three paths in the plot, a label beside it.
+function makeSeries(one) {
+  const [thin, bold, marks] = ["thin", one.dashed ? "bold dashed" : "bold", `mark ${one.mark}`].map((kind) => node("path", { class: `series ${kind}` }));
+  const group = node("g", {}, thin, bold, marks);
+  const name = node("text", { class: "label", x: 16, y: 4 });
+  const label = node("g", {}, node("path", { class: `series mark ${one.mark}`, d: `M9,0${MARKS[one.mark]}` }), name);
+  return { one, group, thin, bold, marks, label, name };
+}
+
+const rounded = (number) => Math.round(10 * number) / 10;
+
+function lineOf(xs, ys, x, y) {
+  let path = "";
+  for (let i = 0; i < xs.length; i++) path += `${i ? "L" : "M"}${rounded(x(xs[i]))},${rounded(y(Math.max(ys[i], -1e9)))}`;
+  return path;
+}
+
+// Some marks along a line, evenly over the width of the plot.
+function marksOf(mark, xs, ys, [low, high], x, y) {
+  let path = "";
+  for (let k = 0; k < MARKS_A_LINE; k++) {
+    const i = xs.findIndex((place) => place >= low + ((k + 0.5) / MARKS_A_LINE) * (high - low));
+    if (i >= 0 && ys[i] !== -Infinity) path += `M${rounded(x(xs[i]))},${rounded(y(ys[i]))}${MARKS[mark]}`;
+  }
+  return path;
+}
+
+// Set an attribute where it changes: setting the same one again costs a layout.
+function set(element, name, value) {
+  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
+}
+
 export function linesPanel(panel, frames, sizes) {
   const svg = node("svg", { role: "img", "aria-label": panel.title });
-  const width = Math.max(...panel.series.map((one) => [...one.label].reduce((sum, letter) => sum + (letter > "⺀" ? 14 : 7.5), 0)));
+  const margin = 40 + Math.max(...panel.series.map((one) => [...one.label].reduce((sum, letter) => sum + (letter > "⺀" ? 14 : 7.5), 0)));
+  const series = panel.series.map(makeSeries);
+  let frame = { key: "" }; // axes and rules, drawn anew when limits or size change
+
+  function drawFrame(limits, size) {
+    const box = { left: 50, top: 34, right: size - margin, bottom: Math.round(Math.min(400, Math.max(330, size * 0.56))) - 46 };
+    const [width, height] = [box.right - box.left, box.bottom - box.top];
+    const { x, y, parts } = drawAxes(panel, limits, box);
+    // a nested svg clips what runs out of the plot
+    const plot = node("svg", { x: box.left, y: box.top, width, height, viewBox: `${box.left} ${box.top} ${width} ${height}` });
+    for (const rule of panel.rules) {
+      const below = y(rule.y) + 20 < box.bottom;
+      plot.append(node("path", { class: "rule", d: `M${box.left},${y(rule.y)}H${box.right}` }));
+      plot.append(node("text", { class: "tick rule-name", x: box.right - 4, y: y(rule.y) + (below ? 15 : -5), "text-anchor": "end" }, rule.label));
+    }
+    svg.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 46}`);
+    svg.replaceChildren(...parts, plot, ...series.map(({ label }) => label));
+    return { x, y, box, plot };
+  }
+
+  function drawSeries({ one, group, thin, bold, marks, label, name }, data, limits, { x, y, box, plot }) {
+    for (const element of [group, label]) set(element, "class", data.inFocus ? one.color : "aside");
+    set(thin, "d", data.y.length > 1 ? data.y.map((row) => lineOf(data.x, row, x, y)).join("") : "");
+    set(bold, "d", lineOf(data.x, data.middle, x, y));
+    set(marks, "d", marksOf(one.mark, data.x, data.middle, limits[0], x, y));
+    const end = y(data.middle.at(-1));
+    const words = one.label + (end > box.bottom ? " ↓" : end < box.top ? " ↑" : "");
+    if (name.textContent !== words) name.textContent = words;
+    const inFront = plot.lastChild === group;
+    if ((data.inFocus && !inFront) || group.parentNode !== plot) plot.append(group);
+    return { label, end, y: Math.min(box.bottom, Math.max(box.top, end)) };
+  }
 
   function draw(setting, value, size) {
     const drawn = linesAt(panel, frames, setting, sizes, value);
-    const box = { left: 50, top: 34, right: size - width - 40, bottom: Math.round(Math.min(400, Math.max(330, size * 0.56))) - 46 };
-    svg.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 46}`);
-    const { x, y, parts } = drawAxes(panel, drawn.limits, box);
-    // a nested svg clips what runs out of the plot
-    const plot = node("svg", { x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top, viewBox: `${box.left} ${box.top} ${box.right - box.left} ${box.bottom - box.top}` });
-    for (const rule of panel.rules) {
-      plot.append(node("path", { class: "rule", d: `M${box.left},${y(rule.y)}H${box.right}` }));
-      const below = y(rule.y) + 20 < box.bottom;
-      plot.append(node("text", { class: "tick rule-name", x: box.right - 4, y: y(rule.y) + (below ? 15 : -5), "text-anchor": "end" }, rule.label));
-    }
+    const key = `${drawn.limits} ${size}`;
+    if (frame.key !== key) frame = { key, ...drawFrame(drawn.limits, size) };
     const labels = [];
-    for (const one of [...drawn.series].sort((a, b) => a.inFocus - b.inFocus)) {
-      const name = one.inFocus ? `series ${one.color}` : "series aside";
-      const path = (row) => "M" + row.map((v, i) => `${x(one.x[i]).toFixed(1)},${y(Math.max(v, -1e9)).toFixed(1)}`).join("L");
-      const middle = one.y.length === 1 ? one.y[0] : one.x.map((_, i) => median(one.y, i));
-      if (one.y.length > 1) for (const row of one.y) plot.append(node("path", { class: `${name} thin`, d: path(row) }));
-      plot.append(node("path", { class: `${name} bold${one.dashed ? " dashed" : ""}`, d: path(middle) }));
-      for (let k = 0; k < MARKS_A_LINE; k++) {
-        const target = drawn.limits[0][0] + ((k + 0.5) / MARKS_A_LINE) * (drawn.limits[0][1] - drawn.limits[0][0]);
-        const i = one.x.findIndex((value) => value >= target);
-        if (i >= 0) plot.append(node("path", { class: `${name} mark ${one.mark}`, d: MARKS[one.mark], transform: `translate(${x(one.x[i])},${y(middle[i])})` }));
-      }
-      const end = y(middle.at(-1));
-      const arrow = end > box.bottom ? " ↓" : end < box.top ? " ↑" : "";
-      labels.push({ one, name, arrow, end, y: Math.min(box.bottom, Math.max(box.top, end)) });
-    }
-    spread(labels, box.top + 4, box.bottom);
-    for (const label of labels) {
-      parts.push(node("path", { class: `${label.name} mark ${label.one.mark}`, d: MARKS[label.one.mark], transform: `translate(${box.right + 9},${label.y})` }));
-      parts.push(node("text", { class: `${label.name} label`, x: box.right + 16, y: label.y + 4 }, label.one.label + label.arrow));
-    }
-    svg.replaceChildren(...parts, plot);
-    return { ...drawn, series: drawn.series.map(({ label, x, y, inFocus }) => ({ label, x, y, inFocus })) };
+    drawn.series.forEach((data, i) => {
+      for (const element of [series[i].group, series[i].label]) set(element, "display", data ? "inline" : "none");
+      if (data) labels.push(drawSeries(series[i], data, drawn.limits, frame));
+    });
+    spread(labels, frame.box.top + 4, frame.box.bottom);
+    for (const { label, y } of labels) set(label, "transform", `translate(${frame.box.right},${rounded(y)})`);
+    return { kind: "lines", limits: drawn.limits, series: drawn.series.filter(Boolean).map(({ label, inFocus, x, y }) => ({ label, inFocus, x, y })) };
   }
   return { element: svg, draw };
 }

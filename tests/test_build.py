@@ -1,0 +1,166 @@
+"""The build is the gate: what is broken does not reach _site. Each case builds one edition of a small copy of the book."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+HEAD = (ROOT / "book" / "zh" / "index.md").read_text(encoding="utf-8").split("\n# ")[0]  # the header of a page
+FIGURE = """
+import numpy as np
+from why_attention.explorable import Axis, Control, Explorable, Heatmap, Sentence
+Explorable(
+    "small", title="s", reading="r", controls=[Control("n", [2, 3], label="n")], sentence=Sentence("n = {n}"),
+    panels=[Heatmap(lambda n: np.eye(n), "s", "i", "j", Axis("v", limits=(0, 1)))],
+)
+"""
+
+
+def cell(code: str) -> str:
+    return f"\n```{{code-cell}} python\n{code.strip()}\n```\n"
+
+
+@pytest.fixture
+def book(tmp_path) -> Path:
+    """A copy of the project with one page, whose package is the copy's own."""
+    for name in ("_config.yml", "book", "src", "tools"):
+        source = ROOT / name
+        shutil.copytree(source, tmp_path / name) if source.is_dir() else shutil.copy(source, tmp_path)
+    for page in [*tmp_path.glob("book/zh/*.md"), *tmp_path.glob("book/en/*.md")]:
+        page.unlink()
+    (tmp_path / "_toc.yml").write_text("format: jb-book\nroot: book/zh/index\n", encoding="utf-8")
+    (tmp_path / "node_modules").symlink_to(ROOT / "node_modules")
+    return tmp_path
+
+
+def write(book: Path, text: str, editions=("zh",)) -> None:
+    for edition in editions:
+        (book / "book" / edition / "index.md").write_text(f"{HEAD}\n# 页\n\n{text}\n", encoding="utf-8")
+
+
+def environment(book: Path) -> dict:
+    return {**os.environ, "PYTHONPATH": str(book / "src"), "EXPLORABLE_STORE": str(book / ".store")}
+
+
+def build(book: Path) -> subprocess.CompletedProcess:
+    """Build the copy's Chinese edition as tools/site.py does, its output through a pipe."""
+    program = "import site_build; print(site_build.build('zh'))"
+    (book / "tools" / "site.py").rename(book / "tools" / "site_build.py") if (book / "tools" / "site.py").exists() else None
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=book / "tools",
+        env=environment(book),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=120,
+    )
+
+
+def servers() -> set[str]:
+    """The processes that run KaTeX's server."""
+    found = set()
+    for line in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            command = line.read_bytes()
+        except OSError:  # it has just ended
+            continue
+        if b"katex-server" in command:
+            found.add(line.parent.name)
+    return found
+
+
+def test_a_sound_page_builds_with_its_figure_and_leaves_no_server(book):
+    before = servers()
+    write(book, "好的 $x_t$。\n下一句。" + cell(FIGURE))
+    result = build(book)
+    assert result.returncode == 0, result.stdout
+    page = (book / "_build" / "zh" / "_build" / "html" / "index.html").read_text(encoding="utf-8")
+    assert 'data-name="small"' in page
+    assert "widget-state+json" in page
+    assert 'class="katex' in page
+    assert "。下一句" in page  # no space where the source breaks a line
+    assert servers() <= before
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (cell("1 / 0"), "ZeroDivisionError"),
+        (cell("import sys; print('oops', file=sys.stderr)"), "stderr"),
+        ("$$ \\undefinedcommand{x} $$", "KaTeX parse error: Undefined control sequence"),
+        ("[nowhere](missing.md)", "missing.md"),
+        (cell("import numpy as np\n" + FIGURE.replace("np.eye(n)", "np.full((n, n), np.nan)")), "NaN"),
+    ],
+    ids=["a cell that fails", "stderr", "a broken formula", "a broken link", "a figure of NaN"],
+)
+def test_a_broken_page_fails_the_build(book, text, words):
+    write(book, text)
+    result = build(book)
+    assert result.returncode != 0, result.stdout
+    assert words in result.stdout
+    assert "_site is as it was" in result.stdout or "Error" in result.stdout
+
+
+def test_a_figure_that_lost_its_state_fails_the_build(book):
+    write(book, cell(FIGURE))
+    hook = book / "book" / "_ext" / "explorable_page.py"
+    spoiled = hook.read_text(encoding="utf-8").replace('== "anywidget"', '== "lost"')
+    hook.write_text(spoiled, encoding="utf-8")
+    result = build(book)
+    assert result.returncode != 0
+    assert "a figure without state" in result.stdout
+
+
+def test_a_changed_package_changes_the_page(book):
+    module = book / "src" / "why_attention" / "constant.py"
+    write(book, cell("from why_attention.constant import VALUE\nprint('VALUE', VALUE)"))
+    page = book / "_build" / "zh" / "_build" / "html" / "index.html"
+    for value in (1, 2):
+        module.write_text(f"VALUE = {value}\n", encoding="utf-8")
+        assert build(book).returncode == 0
+        assert f"VALUE {value}" in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_build_leaves_the_last_site_whole(book, number):
+    write(book, cell("import time; time.sleep(60)"))
+    shutil.rmtree(book / "src" / "why_attention" / "figures")  # none to compute
+    (book / "src" / "why_attention" / "figures").mkdir()
+    for name in ("__init__", "__main__"):
+        shutil.copy(ROOT / "src" / "why_attention" / "figures" / f"{name}.py", book / "src" / "why_attention" / "figures")
+    (book / "_site").mkdir()
+    (book / "_site" / "index.html").write_text("the last one", encoding="utf-8")
+    before = servers()
+    process = subprocess.Popen(
+        [sys.executable, "tools/site.py"], cwd=book, env=environment(book), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+    for line in process.stdout:
+        if b"Executing notebook" in line:
+            break
+    time.sleep(0.5)
+    process.send_signal(number)
+    process.stdout.read()  # ends only when no process holds the pipe any more
+    assert process.wait(timeout=20) != 0
+    assert (book / "_site" / "index.html").read_text(encoding="utf-8") == "the last one"
+    assert servers() <= before
+
+
+def test_jupyter_book_builds_the_chinese_edition_from_the_root(tmp_path):
+    """With .venv and node_modules beside it, as on a developer's machine."""
+    command = [Path(sys.executable).parent / "jupyter-book", "build", ".", "--path-output", tmp_path, "-W", "-n", "--keep-going"]
+    result = subprocess.run(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+    )
+    assert result.returncode == 0, result.stdout[-2000:]
+    page = tmp_path / "_build" / "html" / "book" / "zh" / "recurrence.html"
+    text = page.read_text(encoding="utf-8")
+    assert 'data-name="gradient-decay"' in text
+    assert "language-switch" not in text  # the other edition is not there
