@@ -1,15 +1,16 @@
 """Closed-form Jacobians against autodiff: how much faster, and how far apart.
 
-Both sides work on the same cell, inputs and states in one run: one warm-up, then interleaved rounds, of which the
-fastest counts. Autodiff is vmap(jacrev(cell)) over the steps. All steps at once ("plain") is its shortest form, but
-a smaller chunk of steps is often faster, so the targets hold against the best chunk. The whole of ``gradient_decay``
-is one function on both sides; only the Jacobians come from elsewhere.
+Both sides work on the same cell, inputs and states in one run: one warm-up, then interleaved rounds in mixed order,
+of which the fastest counts. Autodiff is vmap(jacrev(cell)) over the steps. All steps at once ("plain") is its
+shortest form, but a smaller chunk of steps is often faster, so the targets hold against the best chunk. The whole of
+``gradient_decay`` is one function on both sides; only the Jacobians come from elsewhere.
 
 Run: python benchmarks/jacobians.py. It exits with status 1 when a ratio or a difference misses its target.
 """
 
 import copy
 import math
+import random
 import sys
 import time
 from functools import partial
@@ -35,11 +36,12 @@ def with_autodiff(cell, chunk):
 
 def fastest(functions):
     """Return the shortest time in seconds of each function, over interleaved rounds after one warm-up."""
-    seconds = dict.fromkeys(functions, math.inf)
+    seconds, names = dict.fromkeys(functions, math.inf), list(functions)
     for round_number in range(1 + ROUNDS):
-        for name, function in functions.items():
+        random.Random(round_number).shuffle(names)  # fresh memory costs more after some neighbours than after others
+        for name in names:
             start = time.perf_counter()
-            function()
+            functions[name]()
             if round_number > 0:
                 seconds[name] = min(seconds[name], time.perf_counter() - start)
     return seconds

@@ -51,7 +51,9 @@ def environment(book: Path) -> dict:
 def build(book: Path) -> subprocess.CompletedProcess:
     """Build the copy's Chinese edition as tools/site.py does, its output through a pipe."""
     program = "import site_build; print(site_build.build('zh'))"
-    (book / "tools" / "site.py").rename(book / "tools" / "site_build.py") if (book / "tools" / "site.py").exists() else None
+    (book / "tools" / "site.py").rename(book / "tools" / "site_build.py") if (
+        book / "tools" / "site.py"
+    ).exists() else None
     return subprocess.run(
         [sys.executable, "-c", program],
         cwd=book / "tools",
@@ -134,12 +136,18 @@ def test_an_interrupted_build_leaves_the_last_site_whole(book, number):
     shutil.rmtree(book / "src" / "why_attention" / "figures")  # none to compute
     (book / "src" / "why_attention" / "figures").mkdir()
     for name in ("__init__", "__main__"):
-        shutil.copy(ROOT / "src" / "why_attention" / "figures" / f"{name}.py", book / "src" / "why_attention" / "figures")
+        shutil.copy(
+            ROOT / "src" / "why_attention" / "figures" / f"{name}.py", book / "src" / "why_attention" / "figures"
+        )
     (book / "_site").mkdir()
     (book / "_site" / "index.html").write_text("the last one", encoding="utf-8")
     before = servers()
     process = subprocess.Popen(
-        [sys.executable, "tools/site.py"], cwd=book, env=environment(book), stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        [sys.executable, "tools/site.py"],
+        cwd=book,
+        env=environment(book),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
     )
     for line in process.stdout:
         if b"Executing notebook" in line:
@@ -154,9 +162,22 @@ def test_an_interrupted_build_leaves_the_last_site_whole(book, number):
 
 def test_jupyter_book_builds_the_chinese_edition_from_the_root(tmp_path):
     """With .venv and node_modules beside it, as on a developer's machine."""
-    command = [Path(sys.executable).parent / "jupyter-book", "build", ".", "--path-output", tmp_path, "-W", "-n", "--keep-going"]
+    command = [
+        Path(sys.executable).parent / "jupyter-book",
+        "build",
+        ".",
+        "--path-output",
+        tmp_path,
+        "-W",
+        "-n",
+        "--keep-going",
+    ]
     result = subprocess.run(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, encoding="utf-8",
+        command,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
         env={**os.environ, "OMP_NUM_THREADS": "1"},
     )
     assert result.returncode == 0, result.stdout[-2000:]

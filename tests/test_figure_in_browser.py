@@ -83,6 +83,14 @@ def made_up(name="made-up") -> Explorable:
     )
 
 
+@pytest.fixture(scope="module", autouse=True)
+def no_store():
+    """The figures here change with this file, which the store does not watch."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("EXPLORABLE_STORE", raising=False)
+        yield
+
+
 @pytest.fixture(scope="module")
 def made_up_page(tmp_path_factory):
     """Two figures of the same name and one of another, on one Chinese page and one English page."""

@@ -30,7 +30,7 @@ class BigramSearch(SearchEnglish):
     js_splitter_code = r"""
 const HAN = "\u3400-\u4dbf\u4e00-\u9fff";
 function splitQuery(query) {
-  const pieces = query.match(new RegExp(`[${HAN}]+|[^\\s\\p{P}\\p{S}${HAN}]+`, "gu")) ?? [];
+  const pieces = query.match(new RegExp(`[${HAN}]+|(?:(?![${HAN}])[\\p{L}\\p{N}_])+`, "gu")) ?? [];
   return pieces.flatMap((piece) => {
     if (!new RegExp(`[${HAN}]`).test(piece)) return [piece];
     return Array.from({ length: Math.max(1, piece.length - 1) }, (_, i) => piece.slice(i, i + 2));

@@ -92,8 +92,12 @@ class GRUCell(Cell):
         """∂h_t/∂h_{t-1} in closed form, of shape (…, H, H)."""
         W_hr, W_hz, W_hn = self.W_h.chunk(3)
         r, z, n, u = self.gates(x, h)
-        dn = diag(1 - n**2) * (diag(r) * W_hn + diag(u * r * (1 - r)) * W_hr)
-        return diag(1 - z) * dn + diag((h - n) * z * (1 - z)) * W_hz + torch.diag_embed(z)
+        dh_dn = (1 - z) * (1 - n**2)
+        J = torch.diag_embed(z)
+        J.addcmul_(diag(dh_dn * r), W_hn)  # J += diag(…) W, in place: the matrices are by far the largest thing here
+        J.addcmul_(diag(dh_dn * u * r * (1 - r)), W_hr)
+        J.addcmul_(diag((h - n) * z * (1 - z)), W_hz)
+        return J
 
 
 class LSTMCell(Cell):
@@ -132,11 +136,17 @@ class LSTMCell(Cell):
         h, c = s.chunk(2, dim=-1)
         i, f, g, o = self.gates(x, h)
         tanh_c = torch.tanh(f * c + i * g)
-        dc_dc = torch.diag_embed(f)
-        dc_dh = diag(c * f * (1 - f)) * W_f + diag(g * i * (1 - i)) * W_i + diag(i * (1 - g**2)) * W_g
-        dh_dc = torch.diag_embed(o * (1 - tanh_c**2) * f)
-        dh_dh = diag(tanh_c * o * (1 - o)) * W_o + diag(o * (1 - tanh_c**2)) * dc_dh
-        return torch.cat([torch.cat([dh_dh, dh_dc], dim=-1), torch.cat([dc_dh, dc_dc], dim=-1)], dim=-2)
+        dh_dc = o * (1 - tanh_c**2)  # on the diagonal; the same for the old c, times f
+        J_ch = diag(c * f * (1 - f)) * W_f
+        J_ch.addcmul_(diag(g * i * (1 - i)), W_i)
+        J_ch.addcmul_(diag(i * (1 - g**2)), W_g)
+        H = self.hidden_size
+        J = s.new_zeros(*s.shape, 2 * H)  # blocks: [h; c] down, [h, c] across
+        J[..., :H, :H] = (diag(dh_dc) * J_ch).addcmul_(diag(tanh_c * o * (1 - o)), W_o)
+        J[..., :H, H:].diagonal(dim1=-2, dim2=-1).copy_(dh_dc * f)
+        J[..., H:, :H] = J_ch
+        J[..., H:, H:].diagonal(dim1=-2, dim2=-1).copy_(f)
+        return J
 
 
 def diag(v: Tensor) -> Tensor:
@@ -184,7 +194,7 @@ def gradient_decay(cell: Cell, x: Tensor, lags: list[int], s_0: Tensor | None = 
     log_norms = {0: log_scale}
     for lag, J_t in enumerate(reversed(J.unbind()[len(J) - max(lags) :]), start=1):
         A = A @ J_t  # ∂s_T/∂s_{T-lag}, up to the factor 10^log_scale
-        scale = torch.linalg.vector_norm(A, dim=(-2, -1))
+        scale = A.abs().amax(dim=(-2, -1))
         A = A / torch.where(scale > 0, scale, 1)[..., None, None]
         log_scale = log_scale + scale.log10()
         if lag in lags:
@@ -201,13 +211,15 @@ def decay_bound(cell: Cell, x: Tensor, lags: list[int], s_0: Tensor | None = Non
     J = step_jacobians(cell, x, s_0)
     check_lags(lags, len(J))
     log_norms = spectral_norm(J.flip(0)[: max(lags)]).log10()  # of J_T, J_{T-1}, …
-    log_products = torch.cat([torch.zeros_like(log_norms[:1]), log_norms.cumsum(0)])
+    log_products = torch.cat([J.new_zeros(1, *J.shape[1:-2]), log_norms.cumsum(0)])
     return log_products[torch.tensor(lags, device=J.device)]
 
 
 def spectral_norm(A: Tensor) -> Tensor:
     """Return ‖A‖₂, the largest singular value, of each matrix in A (…, S, S): √λ_max(AᵀA)."""
-    return torch.linalg.eigvalsh(A.mT @ A)[..., -1].clamp_min(0).sqrt()
+    largest = A.abs().amax(dim=(-2, -1))
+    B = A / torch.where(largest > 0, largest, 1)[..., None, None]  # so that no square under- or overflows
+    return largest * torch.linalg.eigvalsh(B.mT @ B)[..., -1].clamp_min(0).sqrt()
 
 
 def checked(cell: Cell, x: Tensor, s_0: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -224,8 +236,10 @@ def checked(cell: Cell, x: Tensor, s_0: Tensor | None) -> tuple[Tensor, Tensor]:
     if tuple(s_0.shape) != state_shape:
         raise ValueError(f"s_0 has shape {tuple(s_0.shape)}, but this cell and x need {state_shape}")
     for name, tensor in (("x", x), ("s_0", s_0), *cell.named_parameters()):
-        if bad := int(tensor.isnan().sum()):
-            raise ValueError(f"{name} has {bad} NaN among its {tensor.numel()} numbers: it must have 0")
+        if bad := int((~tensor.isfinite()).sum()):
+            raise ValueError(f"{name} has {bad} NaN or infinite among its {tensor.numel()} numbers: it must have 0")
+        if tensor.dtype != x.dtype:
+            raise ValueError(f"{name} is {tensor.dtype}, but x is {x.dtype}: both must be the same")
     return x, s_0
 
 

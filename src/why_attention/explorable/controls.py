@@ -1,5 +1,6 @@
 """A control: one thing that the reader of a figure may change, and the values that it may take."""
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,8 +36,12 @@ class Control:
             raise ValueError(
                 f"control {self.name!r} offers {len(self.grid)} values: it needs at least 2 to choose from"
             )
-        if self.kind == "range" and any(a >= b for a, b in zip(self.grid, self.grid[1:])):
-            raise ValueError(f"control {self.name!r} has values {self.grid}: numbers must rise from each to the next")
+        if self.kind == "range" and any(not a < b < math.inf for a, b in zip([-math.inf, *self.grid], self.grid)):
+            raise ValueError(
+                f"control {self.name!r} has values {self.grid}: finite numbers must rise from each to the next"
+            )
+        if self.kind == "checkbox" and self.grid != [False, True]:
+            raise ValueError(f"control {self.name!r} has values {self.grid}: a checkbox is [False, True]")
         if self.first not in self.grid:
             raise ValueError(f"control {self.name!r} starts at {self.first!r}, which is none of its values {self.grid}")
 

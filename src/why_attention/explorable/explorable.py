@@ -5,8 +5,10 @@ draws the same frames (js/page.js mounts it).
 """
 
 import html
+import math
 
 import anywidget
+import numpy as np
 import traitlets
 
 from .controls import Control
@@ -80,7 +82,8 @@ class Explorable(anywidget.AnyWidget):
             "sentence": sentence.spec(),
         }
         frames = stored(name, lambda: pack(sources, slots))
-        check_lengths(name, panel_specs, Frames(frames, {control.name: len(control.grid) for control in controls}))
+        sizes = {control.name: len(control.grid) for control in controls}
+        check_frames(name, panel_specs, spec["sentence"]["choices"], Frames(frames, sizes))
         self._controls = {control.name: control for control in controls}
         self.add_traits(**{control.name: OnGrid(control) for control in controls})
         super().__init__(_spec=spec, _frames=frames)
@@ -128,13 +131,31 @@ def check_names(controls: list[Control]) -> None:
         raise ValueError(f"controls {taken} have names that every widget uses for itself: choose others")
 
 
-def check_lengths(name: str, panels: list[dict], frames: Frames) -> None:
-    """Raise a ValueError where a line has not as many y as x."""
-    first = dict.fromkeys(frames.sizes, 0)
+def check_frames(name: str, panels: list[dict], choices: dict[str, list[str]], frames: Frames) -> None:
+    """Raise a ValueError where limits do not rise, a line has not as many y as x, or a choice has no words."""
+    tables = frames.header["tables"]
+    for panel, axis in [(panel, panel[key]) for panel in panels for key in ("x", "y", "scale") if key in panel]:
+        for setting in frames.settings(tables[axis["limits"]]):
+            low, high = frames.array(axis["limits"], setting)
+            if not -math.inf < low < high:
+                where = f"{name}, {panel['title']!r}, axis {axis['label']!r}"
+                raise ValueError(f"{where}: the limits {low:g} and {high:g} do not rise")
     for series in [series for panel in panels for series in panel.get("series", [])]:
-        x, y = frames.array(series["x"], first), frames.array(series["y"], first)
-        if x.shape[-1] != y.shape[-1]:
-            raise ValueError(f"{name}: series {series['label']!r} has {y.shape[-1]} y for {x.shape[-1]} x")
+        for setting in frames.settings(tables[series["x"]], tables[series["y"]]):
+            x, y = frames.array(series["x"], setting), frames.array(series["y"], setting)
+            if x.shape[-1] != y.shape[-1]:
+                raise ValueError(f"{name}: series {series['label']!r} has {y.shape[-1]} y for {x.shape[-1]} x")
+    for panel in [panel for panel in panels if panel["kind"] == "graph"]:
+        for setting in frames.settings(tables[panel["nodes"]], tables[panel["edges"]]):
+            nodes, edges = frames.array(panel["nodes"], setting), frames.array(panel["edges"], setting)
+            if stray := [end for end in edges[:, :2].ravel().tolist() if end not in range(len(nodes))]:
+                raise ValueError(f"{name}: edges of {panel['title']!r} end at nodes {stray}, but it has {len(nodes)}")
+            if not np.isfinite(nodes).all():
+                raise ValueError(f"{name}: {panel['title']!r} has nodes at −∞, where nothing can be drawn")
+    for slot, words in choices.items():
+        numbers = frames.header["slots"][slot]["words"]
+        if missing := [number for number in numbers if number not in map(str, range(len(words)))]:
+            raise ValueError(f"{name}: slot {slot!r} chose {missing} of {len(words)} words, counted from 0")
 
 
 def check_references(name, controls: list[Control], panels: list[dict], sentence: Sentence, sources: list[Source]):
@@ -144,7 +165,7 @@ def check_references(name, controls: list[Control], panels: list[dict], sentence
     for series in [series for panel in panels for series in panel.get("series", [])]:
         if series["focus"] is not None:
             control, value = series["focus"]
-            if value not in grids.get(control, []):
+            if value not in grids.get(control, []) or type(value) is not type(grids[control][0]):
                 raise ValueError(f"{name}: a series has its focus at {control} = {value!r}, which no control offers")
             used.add(control)
         if series["shown"] is not None:

@@ -8,6 +8,7 @@ c = 0 for −∞, the logarithm of an exact zero. frames.js reads what this file
 import json
 import struct
 import zlib
+from itertools import product
 
 import numpy as np
 
@@ -23,10 +24,14 @@ def encode(array: np.ndarray, quantum: float | None) -> tuple[np.ndarray, float,
     finite = np.isfinite(array)
     values = array[finite].astype(np.float64)
     low, high = (values.min(), values.max()) if values.size else (0.0, 0.0)
-    step = 1.0 if array.dtype.kind in "biu" else quantum or (high - low) / 60000 or 1.0
-    origin = round(low / step) * step
+    if array.dtype.kind in "biu":
+        quantum = 1.0
+    step = quantum or (high - low) / 60000 or 1.0
+    multiples = np.round(values / step) if quantum else np.round((values - low) / step)
+    lowest = multiples.min(initial=np.inf) if values.size else 0
+    origin = lowest * step if quantum else low
     codes = np.zeros(array.shape)
-    codes[finite] = np.round((values - origin) / step) + 1
+    codes[finite] = multiples - lowest + 1
     for dtype in DTYPES.values():
         if codes.max(initial=0) <= np.iinfo(dtype).max:
             return codes.astype(dtype), float(origin), float(step)
@@ -87,6 +92,11 @@ class Frames:
         start, size, shape, origin, step = self.header["frames"][self.number(self.header["tables"][source], setting)]
         codes = np.frombuffer(self.body, DTYPES[size], int(np.prod(shape)), start).reshape(shape).astype(np.float64)
         return np.where(codes == 0, -np.inf, origin + step * (codes - 1))
+
+    def settings(self, *tables: dict) -> list[dict[str, int]]:
+        """Return every setting of the controls that these tables depend on."""
+        names = sorted({name for table in tables for name in table["controls"]})
+        return [dict(zip(names, numbers)) for numbers in product(*(range(self.sizes[name]) for name in names))]
 
     def words(self, slot: str, setting: dict[str, int]) -> str:
         """Return the words that a slot gave at a setting."""

@@ -19,13 +19,14 @@ def on_grid(function: Callable, **grid: list) -> Callable:
 
     def looked_up(**arguments):
         if not known:
-            settings = list(product(*grid.values()))
+            settings = [dict(zip(grid, values)) for values in product(*grid.values())]
             # one process a core: the many small products of one setting leave no work for a second thread
-            results = Parallel(n_jobs=-1, return_as="generator")(delayed(function)(*setting) for setting in settings)
+            results = Parallel(n_jobs=-1, return_as="generator")(delayed(function)(**setting) for setting in settings)
             # disable=None: a bar on a terminal, silence in a page's output
-            known.update(zip(settings, tqdm(results, function.__name__, total=len(settings), disable=None)))
+            results = tqdm(results, function.__name__, total=len(settings), disable=None)
+            known.update((tuple(setting.values()), result) for setting, result in zip(settings, results))
             get_reusable_executor().shutdown(wait=True)
         setting = tuple(arguments[name] for name in grid)
-        return known[setting] if setting in known else function(*setting)
+        return known[setting] if setting in known else function(**arguments)
 
     return looked_up

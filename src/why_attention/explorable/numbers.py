@@ -12,5 +12,5 @@ def power_text(log10: float) -> str:
     if log10 == -math.inf:
         return "0"
     if -2 <= log10 < 3:
-        return f"{10**log10:.2g}" if log10 < 2 else f"{10**log10:.0f}"
+        return f"{10**log10:.2g}" if 10**log10 < 9.95 else f"{10**log10:.0f}"
     return "10" + str(round(log10)).translate(SUPERSCRIPTS)

@@ -31,7 +31,12 @@ class Sentence:
 
     def parts(self) -> list[tuple[str, str | None]]:
         """Split the template in the page's language into pairs: text, and the slot after it."""
-        return [(text, name) for text, name, _, _ in Formatter().parse(str(self.template))]
+        parts = list(Formatter().parse(str(self.template)))
+        if formatted := [name for _, name, form, conversion in parts if form or conversion]:
+            raise ValueError(
+                f"the sentence formats its slots {formatted}: let their functions return the text as it stands"
+            )
+        return [(text, name) for text, name, _, _ in parts]
 
     def sources(self, controls: list[Control]) -> dict[str, Source]:
         """Return the functions that fill the slots."""

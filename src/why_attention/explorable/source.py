@@ -52,7 +52,10 @@ class Source:
         return [self.checked(value) for value in self.values()]
 
     def checked(self, value: Any) -> np.ndarray:
-        array = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+        try:
+            array = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+        except ValueError as error:
+            raise ValueError(f"{self.where} gave rows of different lengths: {error}") from error
         if array.dtype.kind not in "biuf":
             raise ValueError(f"{self.where} gave {array.dtype}: it must give numbers")
         if not any(fits(array.shape, shape) for shape in self.shapes):

@@ -31,8 +31,8 @@ def stored(name: str, compute: Callable[[], bytes]) -> bytes:
     path = Path(folder) / f"{name}-{fingerprint()}.frames"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        for outdated in path.parent.glob(f"{name}-*.frames"):
-            outdated.unlink()
+        for outdated in path.parent.glob(f"{name}-{'[0-9a-f]' * 16}.frames"):
+            outdated.unlink(missing_ok=True)
         unfinished = path.with_suffix(f".{os.getpid()}")
         unfinished.write_bytes(compute())
         unfinished.replace(path)  # whole or not at all, also when two builds run side by side

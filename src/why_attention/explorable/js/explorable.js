@@ -35,8 +35,8 @@ function sentencePieces(spec, frames, setting, sizes) {
   const controls = new Map(spec.controls.map((control) => [control.name, control]));
   return spec.sentence.parts.flatMap(([text, slot]) => {
     if (slot === null) return [[text, false]];
-    const choices = spec.sentence.choices[slot];
-    const words = slot in frames.slots ? wordsAt(frames, slot, setting, sizes) : controls.get(slot).words[setting[slot]];
+    const choices = Object.hasOwn(spec.sentence.choices, slot) ? spec.sentence.choices[slot] : null;
+    const words = Object.hasOwn(frames.slots, slot) ? wordsAt(frames, slot, setting, sizes) : controls.get(slot).words[setting[slot]];
     return [[text, false], [choices ? choices[Number(words)] : words, true]];
   });
 }
