@@ -30,15 +30,29 @@ function stateText(controls, setting) {
   return controls.map((control) => `${control.name}=${control.values[setting[control.name]]}`).join(";");
 }
 
-// The sentence at a setting, as pieces: [text, is it a measured or chosen value].
-function sentencePieces(spec, frames, setting, sizes) {
+// The sentence: its words once, and an element for each slot, whose text follows the setting.
+function makeSentence(spec, frames, sizes) {
   const controls = new Map(spec.controls.map((control) => [control.name, control]));
-  return spec.sentence.parts.flatMap(([text, slot]) => {
-    if (slot === null) return [[text, false]];
-    const choices = Object.hasOwn(spec.sentence.choices, slot) ? spec.sentence.choices[slot] : null;
-    const words = Object.hasOwn(frames.slots, slot) ? wordsAt(frames, slot, setting, sizes) : controls.get(slot).words[setting[slot]];
-    return [[text, false], [choices ? choices[Number(words)] : words, true]];
-  });
+  const element = document.createElement("output");
+  element.setAttribute("aria-live", "polite");
+  const slots = [];
+  for (const [text, slot] of spec.sentence.parts) {
+    element.append(text);
+    if (slot !== null) slots.push([slot, element.appendChild(document.createElement("b"))]);
+  }
+  function wordsOf(slot, setting) {
+    if (!Object.hasOwn(frames.slots, slot)) return controls.get(slot).words[setting[slot]];
+    const words = wordsAt(frames, slot, setting, sizes);
+    return Object.hasOwn(spec.sentence.choices, slot) ? spec.sentence.choices[slot][Number(words)] : words;
+  }
+  function say(setting) {
+    for (const [slot, element] of slots) {
+      const words = wordsOf(slot, setting);
+      if (element.textContent !== words) element.textContent = words;
+    }
+    return element.textContent;
+  }
+  return { element, say };
 }
 
 export async function render({ model, el }) {
@@ -70,8 +84,7 @@ export async function render({ model, el }) {
   const stage = document.createElement("div");
   stage.className = "stage";
   stage.append(...panels.map((panel) => panel.element));
-  const sentence = document.createElement("output");
-  sentence.setAttribute("aria-live", "polite");
+  const sentence = makeSentence(spec, frames, sizes);
   const controls = makeControls(
     spec.controls,
     (name, index) => {
@@ -81,12 +94,13 @@ export async function render({ model, el }) {
     words,
   );
 
+  let width = 0; // of the stage, as it was last laid out: to read it anew would cost a layout
   function draw() {
-    const drawn = panels.map((panel) => panel.draw(setting, value, Math.max(240, panel.element.parentElement.clientWidth / (stage.clientWidth > 700 ? panels.length : 1))));
-    const pieces = sentencePieces(spec, frames, setting, sizes);
-    sentence.replaceChildren(...pieces.map(([text, isValue]) => (isValue ? Object.assign(document.createElement("b"), { textContent: text }) : text)));
+    const beside = width > 700 ? panels.length : 1;
+    const drawn = panels.map((panel) => panel.draw(setting, value, Math.max(240, width / beside)));
+    const said = sentence.say(setting);
     controls.show(setting);
-    const all = { sentence: sentence.textContent, panels: drawn };
+    const all = { sentence: said, panels: drawn };
     Object.defineProperty(figure, "drawn", { configurable: true, get: () => plain(all) });
     figure.dataset.drawn = (hashOf(all) >>> 0).toString(36);
     figure.dataset.state = stateText(spec.controls, setting);
@@ -105,10 +119,10 @@ export async function render({ model, el }) {
 
   const caption = figure.querySelector("figcaption") ?? document.createElement("figcaption");
   caption.textContent = spec.reading;
-  el.append(controls.element, stage, sentence);
+  el.append(controls.element, stage, sentence.element);
   figure.append(caption);
   figure.classList.add("live");
-  let width = stage.clientWidth;
+  width = stage.clientWidth;
   draw();
   const observer = new ResizeObserver(() => {
     if (stage.clientWidth === width) return;

@@ -39,8 +39,8 @@ function linesAt(panel, frames, setting, sizes, value) {
     const to = x.findLastIndex((place) => place <= limits[0][1]) + 1;
     const inFocus = one.focus === null || value(one.focus[0]) === one.focus[1];
     const middle = medianOf(values, rows).subarray(from, to);
-    const family = inFocus ? Array.from({ length: rows }, (_, row) => values.subarray(row * x.length + from, row * x.length + to)) : [middle];
-    return { label: one.label, inFocus, x: x.subarray(from, to), y: family, middle };
+    const y = inFocus ? Array.from({ length: rows }, (_, row) => values.subarray(row * x.length + from, row * x.length + to)) : [middle];
+    return { label: one.label, inFocus, x: x.subarray(from, to), y, middle, family: values, medians: medianOf(values, rows) };
   });
   return { limits, series };
 }
@@ -103,14 +103,21 @@ export function linesPanel(panel, frames, sizes) {
     }
     svg.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 46}`);
     svg.replaceChildren(...parts, plot, ...series.map(({ label }) => label));
-    return { x, y, box, plot };
+    return { x, y, box, plot, paths: new Map() };
+  }
+
+  // A path at this frame, kept: a slider often returns to where it was.
+  function kept(numbers, make) {
+    if (!frame.paths.has(numbers)) frame.paths.set(numbers, make());
+    return frame.paths.get(numbers);
   }
 
   function drawSeries({ one, group, thin, bold, marks, label, name }, data, limits, { x, y, box, plot }) {
     for (const element of [group, label]) set(element, "class", data.inFocus ? one.color : "aside");
-    set(thin, "d", data.y.length > 1 ? data.y.map((row) => lineOf(data.x, row, x, y)).join("") : "");
-    set(bold, "d", lineOf(data.x, data.middle, x, y));
-    set(marks, "d", marksOf(one.mark, data.x, data.middle, limits[0], x, y));
+    set(thin, "d", data.y.length > 1 ? kept(data.family, () => data.y.map((row) => lineOf(data.x, row, x, y)).join("")) : "");
+    const [line, dots] = kept(data.medians, () => [lineOf(data.x, data.middle, x, y), marksOf(one.mark, data.x, data.middle, limits[0], x, y)]);
+    set(bold, "d", line);
+    set(marks, "d", dots);
     const end = y(data.middle.at(-1));
     const words = one.label + (end > box.bottom ? " ↓" : end < box.top ? " ↑" : "");
     if (name.textContent !== words) name.textContent = words;
