@@ -48,6 +48,8 @@ class Visit:
         self.page: Page = self.context.new_page()
         self.errors: list[str] = []
         self.elsewhere: list[str] = []
+        self.answers = []
+        self.page.on("response", lambda answer: self.answers.append(answer))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
         self.page.route("**/*", self.only_here)

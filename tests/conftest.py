@@ -6,8 +6,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from chromium import ARGUMENTS, served
 from playwright.sync_api import sync_playwright
+
+pytest.register_assert_rewrite("chromium")
+from chromium import ARGUMENTS, served  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 os.environ.setdefault("EXPLORABLE_STORE", str(ROOT / ".store"))
