@@ -304,6 +304,8 @@ def test_nothing_overflows_or_shifts(browser, made_up_page, width):
     visit = Visit(browser, viewport={"width": width, "height": 800})
     page = visit.open((made_up_page / "zh.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    scales = "[...document.querySelectorAll('.stage > svg, .heatmap > svg')].map((svg) => svg.getScreenCTM().a)"
+    assert page.evaluate(scales) == pytest.approx([1] * 9, abs=0.01)  # letters are as large as the style sheet says
     boxes = "[...document.querySelectorAll('.control, .stage, output')].map((e) => JSON.stringify(e.getBoundingClientRect()))"
     move(page, "bound")  # opens "more"
     before = page.evaluate(boxes)

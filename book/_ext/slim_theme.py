@@ -6,54 +6,41 @@ from pathlib import Path
 from fontTools.subset import Options, Subsetter, load_font, save_font
 from sphinx.application import Sphinx
 
-FONTS = "_static/vendor/fontawesome/webfonts"
-
 
 def drop_thebe(app: Sphinx, pagename: str, template: str, context: dict, doctree: object) -> None:
     """Drop sphinx-thebe's scripts: they name another host, and twice over, which is an error on every page."""
-    context["script_files"] = [
-        script
-        for script in context["script_files"]
-        if "thebe"
-        not in f"{getattr(script, 'filename', script)} {getattr(script, 'attributes', {}).get('body', '')}".lower()
-    ]
+    context["script_files"] = [script for script in context["script_files"] if not is_thebes(script)]
+
+
+def is_thebes(script: object) -> bool:
+    body = getattr(script, "attributes", {}).get("body") or ""
+    return "thebe" in f"{getattr(script, 'filename', script)} {body}".lower()
 
 
 def subset_fonts(app: Sphinx, exception: Exception | None) -> None:
-    """Keep of the icon fonts the glyphs whose classes occur in the pages or in the theme's own scripts."""
+    """Keep of the icon fonts the glyphs that the pages, the theme's scripts and its style sheets show."""
     if exception or app.builder.format != "html":
         return
     out = Path(app.outdir)
-    styles = "".join(path.read_text("utf-8") for path in out.glob("_static/styles/*.css"))
-    code_points = {name: int(code, 16) for name, code in re.findall(r'\.(fa-[\w-]+):before\{content:"\\(\w+)"', styles)}
-    for names, code in re.findall(r'((?:\.fa-[\w-]+:before,?)+)\{content:"\\(\w+)"', styles):
-        code_points |= {name: int(code, 16) for name in re.findall(r"fa-[\w-]+", names)}
-    pages = "".join(
-        p.read_text("utf-8")
-        for p in [*out.glob("**/*.html"), *out.glob("_static/scripts/py*.js"), *out.glob("_static/scripts/sp*.js")]
-    )
-    used = {code_points[name] for name in re.findall(r"fa-[\w-]+", pages) if name in code_points}
-    used |= {
-        int(code, 16)
-        for code in re.findall(r'content:(?:var\(--[\w-]+\),)?"\\(f[0-9a-f]{2,3})"', without_classes(styles))
-    }
-    for path in (out / FONTS).glob("*"):
-        if path.suffix != ".woff2":
-            path.unlink()  # the same fonts again, for browsers without woff2
-            continue
+    for script in out.glob("_static/**/fontawesome.js*"):
+        script.unlink()
+    sources = [*out.glob("**/*.html"), *out.glob("_static/scripts/*.js")]
+    shown = {name for path in sources for name in re.findall(r"fa-[\w-]+", path.read_text("utf-8"))}
+    code_points = set()
+    for path in out.glob("_static/**/*.css"):
+        for selectors, code in re.findall(r'([^{}]+)\{[^{}]*(?:content|--fa):"\\(\w+)"', path.read_text("utf-8")):
+            icons = set(re.findall(r"fa-[\w-]+", selectors))
+            if not icons or icons & shown:  # a rule of an icon that is shown, or of the theme itself
+                code_points.add(int(code, 16))
+    for path in out.glob("_static/vendor/fontawesome/**/*.ttf"):
+        path.unlink()  # the same fonts again, for browsers without woff2
+    for path in out.glob("_static/vendor/fontawesome/**/*.woff2"):
         options = Options(flavor="woff2", layout_features=[])
         font = load_font(str(path), options)
         subsetter = Subsetter(options)
-        subsetter.populate(unicodes=used)
+        subsetter.populate(unicodes=code_points)
         subsetter.subset(font)
         save_font(font, str(path), options)
-    for path in out.glob("_static/scripts/fontawesome.js*"):
-        path.unlink()
-
-
-def without_classes(styles: str) -> str:
-    """Return the style sheets without Font Awesome's own rules, one for every icon that there is."""
-    return re.sub(r'(?:\.fa-[\w-]+:before,?)+\{content:"\\\w+"[^}]*\}', "", styles)
 
 
 def setup(app: Sphinx) -> dict:

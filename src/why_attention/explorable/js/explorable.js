@@ -7,6 +7,7 @@ import { heatmapPanel } from "./heatmap.js";
 import { linesPanel } from "./lines.js";
 import { wordsOf } from "./words.js";
 
+const NARROWEST_PANEL = 340; // pixels: below that, panels stand under each other
 const PANELS = { lines: linesPanel, heatmap: heatmapPanel, graph: graphPanel };
 
 // A short number for what was drawn (FNV-1a over its numbers and words), so that a test can see a picture change.
@@ -96,8 +97,9 @@ export async function render({ model, el }) {
 
   let width = 0; // of the stage, as it was last laid out: to read it anew would cost a layout
   function draw() {
-    const beside = width > 700 ? panels.length : 1;
-    const drawn = panels.map((panel) => panel.draw(setting, value, Math.max(240, width / beside)));
+    const columns = Math.min(panels.length, Math.max(1, Math.floor(width / NARROWEST_PANEL)));
+    if (stage.style.getPropertyValue("--columns") !== String(columns)) stage.style.setProperty("--columns", columns);
+    const drawn = panels.map((panel) => panel.draw(setting, value, Math.max(240, width / columns)));
     const said = sentence.say(setting);
     controls.show(setting);
     const all = { sentence: said, panels: drawn };
