@@ -1,6 +1,6 @@
 # make serve   set up, build both editions, serve them on http://localhost:8000
 # make site    set up, build both editions into _site/
-# make test    set up, build, test everything
+# make test    set up, build both editions from scratch, test everything
 # make bench   measure the ratios that the project promises
 # make picture photograph the READMEs' figure
 # make clean   remove what the others made, but for .venv and node_modules
@@ -20,9 +20,10 @@ site: setup
 setup:
 	@$(PYTHON) tools/environment.py
 
-test:
+test: clean
 	@$(PYTHON) tools/environment.py test
-	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) -m pytest
+	@$(IN_VENV) tools/site.py
+	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) -m pytest -n 2 --dist loadfile
 
 bench: site
 	@$(PYTHON) tools/environment.py test
