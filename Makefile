@@ -20,14 +20,14 @@ site: setup
 setup:
 	@$(PYTHON) tools/environment.py
 
-test: clean
+test:
 	@$(PYTHON) tools/environment.py test
 	@$(IN_VENV) tools/site.py
 	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) -m pytest -n 2 --dist loadfile
 
 bench: site
 	@$(PYTHON) tools/environment.py test
-	@$(IN_VENV) benchmarks/jacobians.py
+	@OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/jacobians.py
 	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) benchmarks/slider.py
 
 picture: site
