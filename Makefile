@@ -23,7 +23,7 @@ setup:
 test:
 	@$(PYTHON) tools/environment.py test
 	@$(IN_VENV) tools/site.py
-	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) -m pytest -n 2 --dist loadfile
+	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) -m pytest -n 2 --dist worksteal
 
 bench: site
 	@$(PYTHON) tools/environment.py test

@@ -13,6 +13,7 @@ with sync_playwright() as playwright:
     browser = playwright.chromium.launch(executable_path=os.environ["CHROMIUM"], args=["--no-sandbox"])
     page = browser.new_page(viewport={"width": 1280, "height": 900}, device_scale_factor=2)
     page.goto((ROOT / "_site" / "en" / "recurrence.html").as_uri())
+    page.add_style_tag(content=".bd-header-article { display: none }")  # it would lie over the figure
     figure = page.locator("figure.explorable[data-drawn]")
     shot = Image.open(io.BytesIO(figure.screenshot())).convert("RGB")
     browser.close()
