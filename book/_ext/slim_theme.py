@@ -22,7 +22,7 @@ def subset_fonts(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html":
         return
     out = Path(app.outdir)
-    for script in out.glob("_static/**/fontawesome.js*"):
+    for script in [*out.glob("_static/scripts/fontawesome.js*"), *out.glob("_static/vendor/fontawesome/**/*.js")]:
         script.unlink()
     sources = [*out.glob("**/*.html"), *out.glob("_static/scripts/*.js")]
     shown = {name for path in sources for name in re.findall(r"fa-[\w-]+", path.read_text("utf-8"))}
