@@ -397,3 +397,17 @@ def test_empty_sizes_are_refused(cell_class):
         cell_class(D, 0)
     with pytest.raises(ValueError, match=f"input_size=0 and hidden_size={H}: both must be at least 1"):
         cell_class(0, H)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "w"), [(torch.float32, 1e-25), (torch.float32, 1e20), (torch.float64, 1e-170), (torch.float64, 1e160)]
+)
+def test_a_single_step_may_be_as_small_or_large_as_the_type_holds(dtype, w):
+    """Squares of such entries under- or overflow, so neither the rescaling nor the norm may take one."""
+    cell = RNNCell(1, 2, dtype=dtype)
+    with torch.no_grad():
+        cell.W_h.copy_(w * torch.eye(2, dtype=dtype))
+    x = torch.zeros(5, 1, dtype=dtype)
+    expected = torch.tensor([1, 3, 5], dtype=dtype) * math.log10(w)
+    torch.testing.assert_close(gradient_decay(cell, x, [1, 3, 5]), expected, rtol=1e-5, atol=0)
+    torch.testing.assert_close(decay_bound(cell, x, [1, 3, 5]), expected, rtol=1e-5, atol=0)
