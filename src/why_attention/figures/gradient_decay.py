@@ -69,8 +69,11 @@ def median(cell: str, gain: float, scale: float, window: int) -> float:
 
 
 def verdict(cell: str, gain: float, scale: float, window: int) -> int:
-    """Return 0, 1 or 2: the median shrinks, holds or grows, where holding is less than tenfold in a hundred steps."""
-    decades = 100 * median(cell, gain, scale, window) / window
+    """Return 0, 1 or 2: the median shrinks, holds or grows.
+
+    Holding is less than tenfold in a hundred steps, or in the whole window where that is shorter.
+    """
+    decades = median(cell, gain, scale, window) / max(1, window / 100)
     return int(decades > -1) + int(decades > 1)
 
 
@@ -176,8 +179,8 @@ def figure() -> Explorable:
                 [
                     Text(zh="梯度消失了。", en="The gradient vanishes."),
                     Text(
-                        zh="梯度大体保住了：一百步里的变化不到十倍。",
-                        en="The gradient holds: less than tenfold in a hundred steps.",
+                        zh="梯度大体保住了。",
+                        en="The gradient holds, more or less.",
                     ),
                     Text(zh="梯度爆炸了。", en="The gradient explodes."),
                 ],
