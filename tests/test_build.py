@@ -50,13 +50,10 @@ def environment(book: Path) -> dict:
 
 def build(book: Path) -> subprocess.CompletedProcess:
     """Build the copy's Chinese edition as tools/site.py does, its output through a pipe."""
-    program = "import site_build; print(site_build.build('zh'))"
-    (book / "tools" / "site.py").rename(book / "tools" / "site_build.py") if (
-        book / "tools" / "site.py"
-    ).exists() else None
+    program = f"import runpy; print(runpy.run_path({str(book / 'tools' / 'site.py')!r})['build']('zh'))"
     return subprocess.run(
         [sys.executable, "-c", program],
-        cwd=book / "tools",
+        cwd=book,
         env=environment(book),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

@@ -283,6 +283,17 @@ def test_browser_without_decompression_says_so(browser, made_up_page):
     visit.close()
 
 
+def test_a_drawing_that_fails_leaves_the_picture_and_a_sentence(browser, made_up_page):
+    """As in a browser that unpacks the frames but lacks something newer."""
+    visit = Visit(browser)
+    visit.page.add_init_script("delete Object.getPrototypeOf(Float64Array.prototype).findLastIndex")
+    page = visit.open((made_up_page / "zh.html").as_uri(), figures=False)
+    page.wait_for_selector(".notice")
+    assert page.locator("img.still").first.is_visible()
+    assert page.locator("input, output").count() == 0
+    visit.close()
+
+
 def test_without_javascript_the_picture_shows(browser, made_up_page):
     visit = Visit(browser, java_script_enabled=False)
     page = visit.open((made_up_page / "zh.html").as_uri(), figures=False)

@@ -71,7 +71,7 @@ class Explorable(anywidget.AnyWidget):
 
         panel_specs = [panel.spec(add) for panel in panels]
         slots = sentence.sources(controls)
-        check_references(name, controls, panel_specs, sentence, [*sources, *slots.values()])
+        check_references(name, controls, panel_specs, [*sources, *slots.values()])
         spec = {
             "name": name,
             "language": language(),
@@ -158,7 +158,7 @@ def check_frames(name: str, panels: list[dict], choices: dict[str, list[str]], f
             raise ValueError(f"{name}: slot {slot!r} chose {missing} of {len(words)} words, counted from 0")
 
 
-def check_references(name, controls: list[Control], panels: list[dict], sentence: Sentence, sources: list[Source]):
+def check_references(name, controls: list[Control], panels: list[dict], sources: list[Source]):
     """Raise a ValueError where a series refers to no control, or a control would change nothing."""
     grids = {control.name: control.grid for control in controls}
     used = {used for source in sources for used in source.names}

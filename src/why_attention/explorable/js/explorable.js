@@ -123,9 +123,9 @@ export async function render({ model, el }) {
   caption.textContent = spec.reading;
   el.append(controls.element, stage, sentence.element);
   figure.append(caption);
-  figure.classList.add("live");
   width = stage.clientWidth;
   draw();
+  figure.classList.add("live"); // only now may the still picture go
   const observer = new ResizeObserver(() => {
     if (stage.clientWidth === width) return;
     width = stage.clientWidth;

@@ -45,12 +45,12 @@ async function mountFigure(view, models, key) {
   const words = wordsOf(document.documentElement.lang);
   const saved = models[JSON.parse(view.textContent).model_id];
   if (!figure) return view.insertAdjacentText("afterend", words.foreign);
+  const box = document.createElement("div");
   try {
     const model = makeModel(saved);
     const starts = startStates(model);
     const apply = () => applyState(model, readAddress(location.hash).get(key) ?? new Map());
     apply();
-    const box = document.createElement("div");
     figure.prepend(box);
     await render({ model, el: box });
     addEventListener("hashchange", apply);
@@ -67,6 +67,7 @@ async function mountFigure(view, models, key) {
     });
   } catch (error) {
     console.warn(`figure ${key}: ${error}`);
+    box.remove(); // half a figure is none
     notify(figure, words.failed);
   }
 }
