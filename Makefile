@@ -1,18 +1,22 @@
 # make serve   set up, build both editions, serve them on http://localhost:8000
+# make lab     set up, derive a notebook from every page, open them in JupyterLab
 # make site    set up, build both editions into _site/
 # make test    set up, build both editions from scratch, test everything
 # make bench   measure the ratios that the project promises
 # make picture photograph the READMEs' figure
-# make clean   remove what the others made, but for .venv and node_modules
+# make clean   remove what the others made, but for .venv, node_modules and _notebooks
 
 PYTHON ?= python3
 PORT ?= 8000
 IN_VENV = .venv/bin/python
 
-.PHONY: serve site setup test bench picture clean
+.PHONY: serve lab site setup test bench picture clean
 
 serve: site
 	@$(IN_VENV) tools/serve.py $(PORT)
+
+lab: setup
+	@$(IN_VENV) tools/lab.py
 
 site: setup
 	@$(IN_VENV) tools/site.py
@@ -35,4 +39,4 @@ picture: site
 	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) tools/picture.py
 
 clean:
-	rm -rf _build _site .store
+	rm -rf _build _site .store # _notebooks stays, for a reader may have written in it

@@ -106,7 +106,7 @@ def move(page: Page, name: str, figure: int = 0) -> None:
     root = page.locator("figure.explorable").nth(figure)
     control = root.locator(f'[name="{name}"]')
     if not control.is_visible():
-        root.locator("summary").click()
+        root.locator(".more > summary").click()
     kind = control.evaluate("(input) => input.type")
     if kind == "checkbox":
         control.click()

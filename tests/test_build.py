@@ -50,7 +50,7 @@ def environment(book: Path) -> dict:
 
 def build(book: Path) -> subprocess.CompletedProcess:
     """Build the copy's Chinese edition as tools/site.py does, its output through a pipe."""
-    program = f"import runpy; print(runpy.run_path({str(book / 'tools' / 'site.py')!r})['build']('zh'))"
+    program = f"import runpy, sys; sys.path.insert(0, {str(book / 'tools')!r}); print(runpy.run_path({str(book / 'tools' / 'site.py')!r})['build']('zh'))"
     return subprocess.run(
         [sys.executable, "-c", program],
         cwd=book,

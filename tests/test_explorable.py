@@ -35,7 +35,7 @@ from why_attention.explorable import (
     store,
 )
 from why_attention.explorable.frames import Frames, pack
-from why_attention.explorable.grid import on_grid
+from why_attention.explorable.grid import OnGrid
 from why_attention.explorable.numbers import power_text
 from why_attention.explorable.source import Source
 
@@ -219,15 +219,16 @@ def test_the_browser_reads_the_frames_that_python_wrote(tmp_path):
     slots = {"words": Source(lambda cell, gain: f"{cell} 𝄞 {gain}", controls, "slot")}
     block = tmp_path / "block"
     block.write_bytes(pack(sources, slots))
+    at = [{c.name: c.grid[setting[c.name]] for c in controls} for setting in settings(*controls)]
     program = f"""
         import {{ readFileSync }} from "node:fs";
-        import {{ unpack, arrayAt, wordsAt }} from {json.dumps((JS / "frames.js").as_uri())};
-        const frames = await unpack(readFileSync({json.dumps(str(block))}));
-        const sizes = {json.dumps(sizes(*controls))};
-        const all = {json.dumps(settings(*controls))}.map((setting) => ({{
-          arrays: [0, 1, 2, 3].map((number) => arrayAt(frames, number, setting, sizes))
+        import {{ unpack, numbersOf }} from {json.dumps((JS / "frames.js").as_uri())};
+        const block = await unpack(readFileSync({json.dumps(str(block))}));
+        const numbers = numbersOf(block, {json.dumps([control.spec() for control in controls])});
+        const all = {json.dumps(at)}.map((one) => new Map(Object.entries(one))).map((values) => ({{
+          arrays: [0, 1, 2, 3].map((number) => numbers.at(number, values))
             .map((array) => ({{ ...array, values: [...array.values].map(String) }})), // as text, for JSON has no −∞
-          words: wordsAt(frames, "words", setting, sizes),
+          words: numbers.at("words", values),
         }}));
     """
     decoded = evaluate(program, "all")
@@ -343,8 +344,8 @@ def test_a_change_of_a_control_is_observed():
     assert seen == [(1, 4)]
 
 
-@pytest.mark.parametrize("value", [3, "1", None, 1.5])
-def test_a_value_off_the_grid_is_refused_and_changes_nothing(value):
+@pytest.mark.parametrize("value", [0, 5, "1", None, 1.5, True, float("nan")])
+def test_a_value_out_of_range_is_refused_and_changes_nothing(value):
     made = figure()
     made.n = 2
     with pytest.raises(ValueError, match=re.escape(f"n = {value!r}")):
@@ -669,14 +670,22 @@ def slow(folder, a, b):
 
 
 def test_on_grid_computes_each_setting_once_and_gives_what_the_function_gives(tmp_path):
-    looked_up = on_grid(slow, folder=[tmp_path], a=[1, 2], b=[3, 4, 5])
+    looked_up = OnGrid(slow, folder=[tmp_path], a=[1, 2], b=[3, 4, 5])
+    looked_up.compute()
     for a, b in itertools.product([1, 2], [3, 4, 5]):
         assert looked_up(folder=tmp_path, b=b, a=a) == 10 * a - b
     assert len(list(tmp_path.iterdir())) == 6
-    assert looked_up(folder=tmp_path, a=7, b=0.5) == 69.5  # off the grid
-    assert len(list(tmp_path.iterdir())) == 7
+
+
+def test_on_grid_computes_alone_what_was_not_computed_ahead(tmp_path):
+    looked_up = OnGrid(slow, folder=[tmp_path], a=[1, 2], b=[3, 4, 5])
+    for _ in range(2):
+        assert looked_up(folder=tmp_path, a=7, b=0.5) == 69.5  # off the grid
+        assert looked_up(folder=tmp_path, a=1, b=3) == 7  # on it
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 def test_on_grid_goes_by_names_whatever_their_order(tmp_path):
-    looked_up = on_grid(slow, b=[3, 4], folder=[tmp_path], a=[1])
+    looked_up = OnGrid(slow, b=[3, 4], folder=[tmp_path], a=[1])
+    looked_up.compute()
     assert looked_up(folder=tmp_path, a=1, b=4) == 6

@@ -171,6 +171,30 @@ def test_forget_bias_is_set_on_the_forget_gate_alone():
     assert (f == 3).all() and not torch.cat([i, g, o]).any()
 
 
+@pytest.mark.parametrize("chrono", [3, 10, 1000])
+def test_chrono_spreads_the_forget_gates_over_all_times(chrono):
+    cell, plain, again = (LSTMCell(D, 500, dtype=torch.float64) for _ in range(3))
+    for one, options in ((cell, {"chrono": chrono}), (plain, {}), (again, {"chrono": chrono})):
+        one.reset_parameters(0.7, torch.Generator().manual_seed(5), **options)
+    i, f, g, o = cell.b.detach().chunk(4)
+    assert torch.equal(i, -f) and not torch.cat([g, o]).any()
+    times = 1 / (1 - torch.sigmoid(f))  # without input, a gate f forgets in 1 / (1 − f) steps: here 2 … T_max
+    quantiles = torch.linspace(0, 1, 500, dtype=torch.float64)
+    close(((times - 2) / (chrono - 2)).sort().values, quantiles, atol=0.07)  # 1.63/√500 is the 1 % level (Kolmogorov)
+    assert (f >= 0).all() and times.max() <= chrono + 1e-9
+    assert torch.equal(cell.W_h, plain.W_h) and torch.equal(cell.W_x, plain.W_x)  # the biases are drawn after them
+    assert torch.equal(cell.b, again.b)
+
+
+def test_chrono_holds_the_gradient_for_a_thousand_steps():
+    x, cell = randn(1000, 64), LSTMCell(64, 64, dtype=torch.float64)
+    decays = []
+    for options in ({"chrono": 1000}, {"forget_bias": 0.0}):
+        cell.reset_parameters(1.0, torch.Generator().manual_seed(0), **options)
+        decays.append(gradient_decay(cell, x, [1000]).item())
+    assert decays[0] > -10 and decays[1] < -150
+
+
 # The Jacobians
 
 
@@ -389,6 +413,19 @@ def test_lags_outside_the_trajectory_are_refused(function):
         function(cell, x, [0, -1])
     with pytest.raises(ValueError, match="lags has 0 entries: name at least 1"):
         function(cell, x, [])
+
+
+def test_chrono_without_an_interval_or_beside_a_forget_bias_is_refused():
+    cell = LSTMCell(D, H)
+    before = copy.deepcopy(cell.state_dict())
+    for chrono in (2, 0, -5):
+        with pytest.raises(
+            ValueError, match=f"^chrono={chrono}: it must be at least 3, so that 1 … {chrono} − 1 is an"
+        ):
+            cell.reset_parameters(chrono=chrono)
+    with pytest.raises(ValueError, match="^forget_bias=1.0 and chrono=10 both set the forget gate: give only 1"):
+        cell.reset_parameters(forget_bias=1.0, chrono=10)
+    assert all(torch.equal(weight, before[name]) for name, weight in cell.state_dict().items())
 
 
 @each_cell

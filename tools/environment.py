@@ -5,6 +5,7 @@ Nothing is done where the last set-up had the same requirements.
 
 import hashlib
 import importlib.util
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,11 @@ ROOT = Path(__file__).parents[1]
 VENV = ROOT / ".venv"
 PYTHON = VENV / "bin" / "python"
 OLDEST, NEWEST = (3, 10), (3, 13)  # what the pinned packages have wheels for
+VARIABLES = {  # where figures are computed, at build and in a reader's kernel
+    **os.environ,
+    "EXPLORABLE_STORE": str(ROOT / ".store"),
+    "OMP_NUM_THREADS": "1",  # for matrices as small as the chapter's a second thread only waits
+}
 INPUTS = ["requirements.txt", "pyproject.toml", "package-lock.json", "tools/environment.py"]
 
 

@@ -15,16 +15,11 @@ import time
 from pathlib import Path
 
 import yaml
+from environment import ROOT, VARIABLES
 
-ROOT = Path(__file__).parents[1]
 BUILD = ROOT / "_build"
 SITE = ROOT / "_site"
 EDITIONS = {"zh": "", "en": "en"}  # edition: its folder in the site
-ENVIRONMENT = {
-    **os.environ,
-    "EXPLORABLE_STORE": str(ROOT / ".store"),
-    "OMP_NUM_THREADS": "1",  # for matrices as small as the chapter's a second thread only waits
-}
 
 
 def overlay(below: dict, above: dict) -> dict:
@@ -65,7 +60,7 @@ def contents(edition: str) -> dict:
 
 def run(command: list[str]) -> int:
     """Run a command and return its status. Where we are ended, so is everything that it has started."""
-    process = subprocess.Popen(command, cwd=ROOT, env=ENVIRONMENT, start_new_session=True)
+    process = subprocess.Popen(command, cwd=ROOT, env=VARIABLES, start_new_session=True)
     try:
         return process.wait()
     finally:

@@ -8,7 +8,7 @@ from sphinx.application import Sphinx
 
 from why_attention.explorable.script import PAGE, STYLE
 
-DROPPED = {"_esm", "_css", "_dom_classes", "layout", "tabbable", "tooltip"}  # what the page does not need
+DROPPED = {"_esm", "_css", "_still", "_dom_classes", "layout", "tabbable", "tooltip"}  # what the page does not need
 
 
 def write_script(app: Sphinx, exception: Exception | None) -> None:

@@ -8,7 +8,8 @@ The state is s = h for the RNN and the GRU, and s = [h; c] for the LSTM, so that
 describes all three.
 
 Sources: Elman 1990 (RNN); Hochreiter & Schmidhuber 1997 and Gers et al. 2000 (LSTM with a forget gate);
-Cho et al. 2014 (GRU; here in the form of PyTorch, which resets after the matrix product).
+Cho et al. 2014 (GRU; here in the form of PyTorch, which resets after the matrix product);
+Tallec & Ollivier 2018, arXiv 1804.11188 (chrono initialisation of the LSTM).
 """
 
 import math
@@ -111,11 +112,28 @@ class LSTMCell(Cell):
 
     @torch.no_grad()
     def reset_parameters(
-        self, gain: float = 1.0, generator: torch.Generator | None = None, forget_bias: float = 0.0
+        self,
+        gain: float = 1.0,
+        generator: torch.Generator | None = None,
+        forget_bias: float = 0.0,
+        chrono: int | None = None,
     ) -> None:
-        """Draw the weights as every cell does, then set the forget gate's bias to ``forget_bias``."""
+        """Draw the weights as every cell does, then set the forget gate's bias to ``forget_bias``.
+
+        With ``chrono`` = T_max steps instead, draw b_f = log u, u ~ U(1, T_max − 1), and set b_i = −b_f: without any
+        input, unit j then forgets in about 1 + u_j steps.  Raises ValueError for T_max < 3, and for both.
+        Source: Tallec & Ollivier 2018, §2.
+        """
+        if chrono is not None and forget_bias != 0:
+            raise ValueError(f"forget_bias={forget_bias} and chrono={chrono} both set the forget gate: give only 1")
+        if chrono is not None and chrono < 3:
+            raise ValueError(f"chrono={chrono}: it must be at least 3, so that 1 … {chrono} − 1 is an interval")
         super().reset_parameters(gain, generator)
-        self.b[self.hidden_size : 2 * self.hidden_size] = forget_bias
+        b_i, b_f, _, _ = self.b.chunk(4)
+        b_f.fill_(forget_bias)
+        if chrono is not None:
+            b_f.uniform_(1, chrono - 1, generator=generator).log_()
+            b_i.copy_(-b_f)
 
     def gates(self, x: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return i_t, f_t, g_t and o_t, each of shape (…, H)."""

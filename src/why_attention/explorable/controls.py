@@ -17,7 +17,8 @@ class Control:
 
     name: the parameter of the figure's functions that it sets.  values: numbers in rising order, ``[False, True]``,
     or a dict from each option to its words.  start: the value before the first touch, the first when left out.
-    symbol and unit stand beside the label.  folded puts the control under "more".
+    symbol and unit stand beside the label.  folded puts the control under "more".  between: with a kernel the reader
+    may set any number in the range of a slider (any whole number where its grid has no other), not the grid's alone.
     Raises ValueError for values that no control can offer.
     """
 
@@ -28,6 +29,7 @@ class Control:
     symbol: str = ""
     unit: Words = ""
     folded: bool = False
+    between: bool = True
 
     def __post_init__(self):
         if not self.name.isidentifier() or self.name.startswith("_"):
@@ -68,6 +70,19 @@ class Control:
         """The value before the first touch."""
         return self.grid[0] if self.start is None else self.start
 
+    def checked(self, value):
+        """Return a value that the control may take, or raise a ValueError that says which it may."""
+        if value in self.grid and isinstance(value, bool) == (self.kind == "checkbox"):  # True is no 1
+            return self.grid[self.grid.index(value)]
+        if self.kind != "range" or not self.between:
+            raise ValueError(f"{self.name} = {value!r} is none of the values {self.grid}")
+        low, high, whole = self.grid[0], self.grid[-1], all(isinstance(number, int) for number in self.grid)
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not low <= value <= high or (whole and value != int(value)):
+            wanted = "a whole number" if whole else "a number"
+            raise ValueError(f"{self.name} = {value!r}: it must be {wanted} from {low} to {high}")
+        return int(value) if whole else float(value)
+
     def spec(self) -> dict:
         """Return what the browser needs, in the page's language. An ordered list, for a dict may lose its order."""
         words = [str(w) for w in self.values.values()] if isinstance(self.values, dict) else [str(v) for v in self.grid]
@@ -80,4 +95,6 @@ class Control:
             "symbol": self.symbol,
             "unit": str(self.unit),
             "folded": self.folded,
+            "start": self.first,
+            "between": self.between,
         }

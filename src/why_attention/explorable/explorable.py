@@ -6,6 +6,8 @@ draws the same frames (js/page.js mounts it).
 
 import html
 import math
+from collections.abc import Iterable
+from threading import Lock
 
 import anywidget
 import numpy as np
@@ -13,6 +15,7 @@ import traitlets
 
 from .controls import Control
 from .frames import Frames, pack
+from .grid import OnGrid
 from .panels import Graph, Heatmap, Lines
 from .picture import still_picture
 from .script import STYLE, WIDGET
@@ -24,18 +27,16 @@ from .text import Text, language
 __all__ = ["Explorable"]
 
 
-class OnGrid(traitlets.TraitType):
-    """A synced trait that takes the values of a control's grid and refuses any other with a ValueError."""
+class Setting(traitlets.TraitType):
+    """A synced trait that takes the values of a control and refuses any other with a ValueError."""
 
     def __init__(self, control: Control):
         super().__init__(default_value=control.first)
-        self.grid = control.grid
+        self.control = control
         self.tag(sync=True)
 
     def validate(self, obj, value):
-        if value not in self.grid:
-            raise ValueError(f"{self.name} = {value!r} is none of the values {self.grid}")
-        return self.grid[self.grid.index(value)]
+        return self.control.checked(value)
 
 
 class Explorable(anywidget.AnyWidget):
@@ -43,7 +44,9 @@ class Explorable(anywidget.AnyWidget):
 
     name: its name in addresses and tests.  title and reading: what it is, and one line on how to read it.
     controls: what the reader may change.  panels: what is drawn.  sentence: what the drawing says, in words.
-    Every control is a trait of its name, so ``observe`` and ``jslink`` work on it.
+    slow: functions whose grids are computed ahead on all cores, where the store has no frames yet.
+    Every control is a trait of its name, so ``observe`` and ``jslink`` work on it.  With a kernel a slider's trait
+    takes any number in its range, and the kernel computes what the figure shows there.
     Raises ValueError for a specification that could not be drawn.
     """
 
@@ -51,6 +54,7 @@ class Explorable(anywidget.AnyWidget):
     _css = STYLE
     _spec = traitlets.Dict().tag(sync=True)
     _frames = traitlets.Bytes().tag(sync=True)
+    _still = traitlets.Dict().tag(sync=True)  # {src, alt} of the still picture, for hosts that show no html of ours
 
     def __init__(
         self,
@@ -61,6 +65,7 @@ class Explorable(anywidget.AnyWidget):
         controls: list[Control],
         panels: list[Lines | Heatmap | Graph],
         sentence: Sentence,
+        slow: Iterable[OnGrid] = (),
     ):
         check_names(controls)
         sources: list[Source] = []
@@ -81,27 +86,57 @@ class Explorable(anywidget.AnyWidget):
             "panels": panel_specs,
             "sentence": sentence.spec(),
         }
-        frames = stored(name, lambda: pack(sources, slots))
+
+        def compute() -> bytes:
+            for function in slow:
+                function.compute()
+            return pack(sources, slots)
+
+        frames = stored(name, compute)
         sizes = {control.name: len(control.grid) for control in controls}
         check_frames(name, panel_specs, spec["sentence"]["choices"], Frames(frames, sizes))
         self._controls = {control.name: control for control in controls}
-        self.add_traits(**{control.name: OnGrid(control) for control in controls})
+        self._sources, self._slots = sources, slots
+        self._computing = Lock()  # the kernel runs messages in threads
+        self.add_traits(**{control.name: Setting(control) for control in controls})
         super().__init__(_spec=spec, _frames=frames)
+        self.on_msg(self._answer)
+
+    def _answer(self, _widget, message: dict, _buffers) -> None:
+        """Answer a figure in a browser: greet it, or compute the parts that it asks for at the values that it names.
+
+        A part is the number of a source or the name of a slot; the answer is one block of frames (js/kernel.js).
+        """
+        reply = {"type": message["type"], "view": message["view"], "id": message.get("id")}
+        if message["type"] == "hello":
+            return self.send(reply)
+        try:
+            values = {name: control.checked(message["values"][name]) for name, control in self._controls.items()}
+            parts = message["parts"]
+            with self._computing:
+                sources = [self._sources[part].at(values) for part in parts if isinstance(part, int)]
+                slots = {part: self._slots[part].at(values) for part in parts if isinstance(part, str)}
+                block = pack(sources, slots)
+        except Exception as error:  # whatever it is, the reader must hear of it
+            return self.send({**reply, "type": "failed", "error": str(error) or repr(error)})
+        self.send(reply, [block])
 
     def _repr_mimebundle_(self, **kwargs):
         """Return anywidget's own bundle and, as text/html, the still picture that every other host shows."""
         data, metadata = super()._repr_mimebundle_(**kwargs)
+        spec, frames = self._spec, Frames(self._frames, {c.name: len(c.grid) for c in self._controls.values()})
+        setting = {c.name: c.grid.index(c.first) for c in self._controls.values()}
+        alt = f"{spec['title']}. {said(spec, frames, setting)}"
+        self._still = {"src": still_picture(spec, frames, setting), "alt": alt}
         data["text/html"] = self._html(data["application/vnd.jupyter.widget-view+json"]["model_id"])
         return data, metadata
 
     def _html(self, model_id: str) -> str:
-        spec, frames = self._spec, Frames(self._frames, {c.name: len(c.grid) for c in self._controls.values()})
-        setting = {c.name: c.grid.index(c.first) for c in self._controls.values()}
+        spec, still = self._spec, self._still
         view = f'{{"version_major": 2, "version_minor": 0, "model_id": "{model_id}"}}'
-        alt = f"{spec['title']}. {said(spec, frames, setting)}"
         return (
             f'<figure class="explorable" data-name="{html.escape(spec["name"])}" lang="{spec["language"]}">'
-            f'<img class="still" alt="{html.escape(alt)}" src="{still_picture(spec, frames, setting)}">'
+            f'<img class="still" alt="{html.escape(still["alt"])}" src="{still["src"]}">'
             f"<figcaption>{html.escape(spec['reading'])}</figcaption>"
             f'<script type="application/vnd.jupyter.widget-view+json">{view}</script></figure>'
         )

@@ -7,26 +7,32 @@ from joblib import Parallel, delayed
 from joblib.externals.loky import get_reusable_executor
 from tqdm import tqdm
 
-__all__ = ["on_grid"]
+__all__ = ["OnGrid"]
 
 
-def on_grid(function: Callable, **grid: list) -> Callable:
-    """Return a function that gives what ``function`` gives, having computed the whole grid at its first call.
+class OnGrid:
+    """A function that remembers what it gave, and whose whole grid can be computed ahead, on all cores.
 
-    The grid names every parameter with its values; a value between them is computed when it is asked for.
+    The grid names every parameter with its values. A value that was not computed ahead, on the grid or between its
+    values, is computed when it is asked for.
     """
-    known = {}
 
-    def looked_up(**arguments):
-        if not known:
-            settings = [dict(zip(grid, values)) for values in product(*grid.values())]
-            # one process a core: the many small products of one setting leave no work for a second thread
-            results = Parallel(n_jobs=-1, return_as="generator")(delayed(function)(**setting) for setting in settings)
-            # disable=None: a bar on a terminal, silence in a page's output
-            results = tqdm(results, function.__name__, total=len(settings), disable=None)
-            known.update((tuple(setting.values()), result) for setting, result in zip(settings, results))
-            get_reusable_executor().shutdown(wait=True)
-        setting = tuple(arguments[name] for name in grid)
-        return known[setting] if setting in known else function(**arguments)
+    def __init__(self, function: Callable, **grid: list):
+        self.function, self.grid, self.known = function, grid, {}
 
-    return looked_up
+    def compute(self) -> None:
+        """Compute the whole grid."""
+        settings = list(product(*self.grid.values()))
+        # one process a core: the many small products of one setting leave no work for a second thread
+        tasks = (delayed(self.function)(**dict(zip(self.grid, setting))) for setting in settings)
+        results = Parallel(n_jobs=-1, return_as="generator")(tasks)
+        # disable=None: a bar on a terminal, silence in a page's output
+        results = tqdm(results, self.function.__name__, total=len(settings), disable=None)
+        self.known.update(zip(settings, results))
+        get_reusable_executor().shutdown(wait=True)
+
+    def __call__(self, **arguments):
+        setting = tuple(arguments[name] for name in self.grid)
+        if setting not in self.known:
+            self.known[setting] = self.function(**arguments)
+        return self.known[setting]

@@ -138,8 +138,9 @@ class Heatmap:
 class Graph:
     """Nodes and edges.
 
-    nodes: a function that gives (N, 3): x, y and the number that colours the node.  edges: a function that gives
-    (E, 3): the node it leaves, the node it enters (counted from 0) and its strength from 0 to 1.
+    nodes: a function that gives (N, 3): x, y and a number.  edges: a function that gives (E, 3): the node it leaves,
+    the node it enters (counted from 0) and its strength from 0 to 1.  The number colours its node on the scale; a
+    graph without a scale has one color and mark, and its nodes of number 0 are hollow.
     """
 
     nodes: Function
@@ -147,17 +148,26 @@ class Graph:
     title: Words
     x: Axis
     y: Axis
-    scale: Axis
+    scale: Axis | None = None
+    color: str | None = None
+    mark: str = "circle"
 
     def spec(self, add: Add) -> dict:
         where = f"graph {str(self.title)!r}"
+        if (self.scale is None) == (self.color is None):
+            raise ValueError(f"{where} has scale {self.scale} and color {self.color}: give one of the two")
+        if self.color not in (None, *COLORS) or self.mark not in MARKS:
+            raise ValueError(
+                f"{where} has color {self.color!r} and mark {self.mark!r}: choose from {COLORS} and {MARKS}"
+            )
         return {
             "kind": "graph",
             "title": str(self.title),
             "x": self.x.spec(add, f"{where} x"),
             "y": self.y.spec(add, f"{where} y"),
-            "scale": self.scale.spec(add, f"{where} scale"),
-            "colormap": COLORMAP,
+            **({"scale": self.scale.spec(add, f"{where} scale"), "colormap": COLORMAP} if self.scale else {}),
+            "color": self.color,
+            "mark": self.mark,
             "nodes": add(self.nodes, f"{where} nodes", (None, 3), quantum=0.001),
             "edges": add(self.edges, f"{where} edges", (None, 3), quantum=0.001),
         }

@@ -69,11 +69,16 @@ def draw_heatmap(figure, axes, panel: dict, frames: Frames, setting: dict[str, i
 
 def draw_graph(figure, axes, panel: dict, frames: Frames, setting: dict[str, int], spec: dict) -> None:
     nodes, edges = frames.array(panel["nodes"], setting), frames.array(panel["edges"], setting)
-    low, high = frames.array(panel["scale"]["limits"], setting)
     for start, end, strength in edges:
         ends = nodes[[int(start), int(end)]]
         axes.plot(ends[:, 0], ends[:, 1], color=COLORS["grey"], linewidth=0.5 + 1.5 * strength, zorder=1)
-    axes.scatter(nodes[:, 0], nodes[:, 1], c=nodes[:, 2], cmap=colormap(panel), vmin=low, vmax=high, zorder=2)
+    if panel["color"]:
+        faces = [COLORS[panel["color"]] if number else "white" for number in nodes[:, 2]]
+        style = {"c": faces, "edgecolors": COLORS[panel["color"]], "marker": MARKS[panel["mark"]]}
+    else:
+        low, high = frames.array(panel["scale"]["limits"], setting)
+        style = {"c": nodes[:, 2], "cmap": colormap(panel), "vmin": low, "vmax": high}
+    axes.scatter(nodes[:, 0], nodes[:, 1], zorder=2, **style)
     finish(axes, panel, frames, setting)
 
 

@@ -7,8 +7,25 @@ __all__ = ["WIDGET", "PAGE", "STYLE"]
 
 FOLDER = Path(__file__).parent
 # each module after those that it imports
-WIDGET_MODULES = ["words", "frames", "axis", "lines", "heatmap", "graph", "controls", "explorable"]
-PAGE_MODULES = ["address", "page"]
+WIDGET_MODULES = [
+    "words",
+    "address",
+    "frames",
+    "marks",
+    "axis",
+    "lines",
+    "heatmap",
+    "graph",
+    "controls",
+    "sentence",
+    "picking",
+    "table",
+    "link",
+    "notice",
+    "kernel",
+    "explorable",
+]
+PAGE_MODULES = ["page"]
 
 
 def joined(names: list[str]) -> str:

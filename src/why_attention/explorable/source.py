@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from copy import copy
 from itertools import product
 from typing import Any
 
@@ -35,17 +36,23 @@ class Source:
         parameters = list(inspect.signature(self.function).parameters)
         if unknown := [name for name in parameters if name not in known]:
             raise ValueError(f"{where} depends on {unknown}, but the figure's controls are {list(known)}")
-        self.controls = [known[name] for name in parameters]
+        self.grids = {name: known[name].grid for name in parameters}
 
     @property
     def names(self) -> list[str]:
         """The names of the controls that this source depends on."""
-        return [control.name for control in self.controls]
+        return list(self.grids)
+
+    def at(self, values: dict[str, Any]) -> "Source":
+        """Return this source with a grid of one setting only."""
+        alone = copy(self)
+        alone.grids = {name: [values[name]] for name in self.grids}
+        return alone
 
     def values(self) -> list:
         """Return the function's values at all settings, the last control fastest."""
-        settings = product(*(control.grid for control in self.controls))
-        return [self.function(**dict(zip(self.names, setting))) for setting in settings]
+        settings = product(*self.grids.values())
+        return [self.function(**dict(zip(self.grids, setting))) for setting in settings]
 
     def arrays(self) -> list[np.ndarray]:
         """Return ``values`` as arrays. Raises ValueError where one holds NaN, +∞ or no numbers."""

@@ -1,4 +1,4 @@
-// The page's address carries the state of its figures: #gradient-decay:cell=LSTM;gain=1.5&receptive-field:k=5
+// A page's address carries the state of its figures: #gradient-decay:cell=LSTM;gain=1.5&receptive-field:k=5
 // It is parsed as data: a name or value that a figure does not offer is passed over.
 
 // The states that the address names: Map from figure to Map from control to the text of its value.
@@ -22,7 +22,11 @@ function decoded(text) {
 }
 
 // states: as readAddress gives them, figures in their start state left out.
-export function writeAddress(states) {
+export function fragmentOf(states) {
   const parts = [...states].map(([figure, state]) => `${encodeURIComponent(figure)}:${[...state].map((pair) => pair.map(encodeURIComponent).join("=")).join(";")}`);
-  history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : location.pathname + location.search);
+  return parts.length ? `#${parts.join("&")}` : "";
+}
+
+export function writeAddress(states) {
+  history.replaceState(null, "", fragmentOf(states) || location.pathname + location.search);
 }

@@ -33,6 +33,15 @@ export function numberText(value, decades) {
   return "10" + [...String(value)].map((letter) => SUPERSCRIPTS[letter]).join("");
 }
 
+// An amount as a sentence writes it (numbers.py does the same): 10⁻⁴⁰, but 0.62 and 316 plainly.
+export function amountText(value, decades) {
+  if (!decades) return String(Number(value.toPrecision(4))).replace("-", "−");
+  if (value === -Infinity) return "0";
+  if (value < -2 || value >= 3) return numberText(Math.round(value), true);
+  const amount = 10 ** value;
+  return amount < 9.95 ? String(Number(amount.toPrecision(2))) : amount.toFixed(0);
+}
+
 // A symbol like s_{T−l} as tspans: letters italic, what follows _ lowered.
 export function symbolSpans(symbol) {
   const spans = [];
@@ -52,6 +61,11 @@ export function symbolSpans(symbol) {
 export function axisName(axis, attributes) {
   const unit = axis.unit ? ` (${axis.unit})` : "";
   return node("text", { class: "axis-name", ...attributes }, ...symbolSpans(axis.symbol), ` ${axis.label}${unit}`);
+}
+
+// A symbol as plain text, for sentences: s_{T−l} without the marks of its index.
+export function plainSymbol(axis) {
+  return axis.symbol ? axis.symbol.replace(/[_{}]/g, "") : axis.label;
 }
 
 // The grid, ticks and names of a plot's two axes. box: {left, top, right, bottom} in pixels.

@@ -1,10 +1,17 @@
 // The explorable: puts controls, panels and sentence together, and redraws them when a control moves.
 
+import { fragmentOf } from "./address.js";
 import { makeControls } from "./controls.js";
-import { unpack, wordsAt } from "./frames.js";
+import { numbersOf, unpack } from "./frames.js";
 import { graphPanel } from "./graph.js";
 import { heatmapPanel } from "./heatmap.js";
+import { kernelOf } from "./kernel.js";
 import { linesPanel } from "./lines.js";
+import { makeLink } from "./link.js";
+import { notify, showStill } from "./notice.js";
+import { makePicking } from "./picking.js";
+import { makeSentence } from "./sentence.js";
+import { makeTables } from "./table.js";
 import { wordsOf } from "./words.js";
 
 const NARROWEST_PANEL = 340; // pixels: below that, panels stand under each other
@@ -27,93 +34,146 @@ function plain(drawn) {
   return drawn;
 }
 
-function stateText(controls, setting) {
-  return controls.map((control) => `${control.name}=${control.values[setting[control.name]]}`).join(";");
+// The figure that a view stands in: the page's own, or, in hosts that make none, a new one.
+function figureOf(el) {
+  const own = el.closest("figure.explorable");
+  if (own) return [own, el];
+  const figure = document.createElement("figure");
+  figure.className = "explorable";
+  el.append(figure);
+  return [figure, figure];
 }
 
-// The sentence: its words once, and an element for each slot, whose text follows the setting.
-function makeSentence(spec, frames, sizes) {
-  const controls = new Map(spec.controls.map((control) => [control.name, control]));
-  const element = document.createElement("output");
-  element.setAttribute("aria-live", "polite");
-  const slots = [];
-  for (const [text, slot] of spec.sentence.parts) {
-    element.append(text);
-    if (slot !== null) slots.push([slot, element.appendChild(document.createElement("b"))]);
+// Keys pressed in the figure are the figure's: JupyterLab has shortcuts on single letters and arrows.
+function keepKeys(figure) {
+  for (const type of ["keydown", "keypress", "keyup"]) {
+    figure.addEventListener(type, (event) => {
+      if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
+    });
   }
-  function wordsOf(slot, setting) {
-    if (!Object.hasOwn(frames.slots, slot)) return controls.get(slot).words[setting[slot]];
-    const words = wordsAt(frames, slot, setting, sizes);
-    return Object.hasOwn(spec.sentence.choices, slot) ? spec.sentence.choices[slot][Number(words)] : words;
-  }
-  function say(setting) {
-    for (const [slot, element] of slots) {
-      const words = wordsOf(slot, setting);
-      if (element.textContent !== words) element.textContent = words;
-    }
-    return element.textContent;
-  }
-  return { element, say };
+  for (const focusable of figure.querySelectorAll("input, select, summary, a, [tabindex]")) focusable.dataset.lmSuppressShortcuts = "true";
 }
 
-export async function render({ model, el }) {
+// el: where the host wants the figure.  linkOf(state): the address of the page with this figure in a state, a Map of
+// those controls that have left their start; a host without such a page leaves it out.
+export async function render({ model, el, linkOf }) {
   const spec = model.get("_spec");
   const words = wordsOf(spec.language);
-  let figure = el.closest("figure.explorable");
-  if (!figure) {
-    figure = document.createElement("figure");
-    figure.className = "explorable";
-    el.append(figure);
-    el = figure;
-  }
+  const [figure, box] = figureOf(el);
   figure.dataset.name = spec.name;
   figure.lang = spec.language;
   figure.setAttribute("aria-label", spec.title);
+  showStill(figure, model.get("_still"));
   if (typeof DecompressionStream === "undefined") return notify(figure, words.unable);
-  let frames;
+  let numbers;
   try {
-    frames = await unpack(model.get("_frames"));
+    numbers = numbersOf(await unpack(model.get("_frames")), spec.controls);
   } catch (error) {
     console.warn(`figure ${spec.name}: ${error}`);
     return notify(figure, words.failed);
   }
 
-  const sizes = Object.fromEntries(spec.controls.map((control) => [control.name, control.values.length]));
-  const setting = Object.fromEntries(spec.controls.map((control) => [control.name, control.values.indexOf(model.get(control.name))]));
-  const value = (name) => spec.controls.find((control) => control.name === name).values[setting[name]];
-  const panels = spec.panels.map((panel) => PANELS[panel.kind](panel, frames, sizes, words));
+  const names = spec.controls.map(({ name }) => name);
+  const starts = new Map(spec.controls.map(({ name, start }) => [name, start]));
+  const modelValues = () => new Map(names.map((name) => [name, model.get(name)]));
+  let values = modelValues(); // what the controls say
+  let drawn = values; // what the picture shows
+  let live = false; // whether a kernel answers
+  const viewOf = (values) => ({ value: (name) => values.get(name), at: (part) => numbers.at(part, values) });
+
+  function move(name, value) {
+    picking.tell("");
+    model.set(name, value);
+    model.save_changes();
+  }
+  const controls = makeControls(spec.controls, { changed: move, refuse: (sentence) => picking.tell(sentence), words });
+  const panels = spec.panels.map((panel) => PANELS[panel.kind](panel, words));
   const stage = document.createElement("div");
   stage.className = "stage";
   stage.append(...panels.map((panel) => panel.element));
-  const sentence = makeSentence(spec, frames, sizes);
-  const controls = makeControls(
-    spec.controls,
-    (name, index) => {
-      model.set(name, spec.controls.find((control) => control.name === name).values[index]);
-      model.save_changes();
-    },
-    words,
-  );
+  const sentence = makeSentence(spec, numbers.slots);
+  const picking = makePicking(panels, spec.panels, words);
+  const tables = makeTables(panels, spec.panels, words);
+  const moved = () => new Map(names.filter((name) => drawn.get(name) !== starts.get(name)).map((name) => [name, String(drawn.get(name))]));
+  const link = makeLink(() => (linkOf ? linkOf(moved()) : fragmentOf(new Map([[spec.name, moved()]]))), words);
 
   let width = 0; // of the stage, as it was last laid out: to read it anew would cost a layout
   function draw() {
     const columns = Math.min(panels.length, Math.max(1, Math.floor(width / NARROWEST_PANEL)));
     if (stage.style.getPropertyValue("--columns") !== String(columns)) stage.style.setProperty("--columns", columns);
-    const drawn = panels.map((panel) => panel.draw(setting, value, Math.max(240, width / columns)));
-    const said = sentence.say(setting);
-    controls.show(setting);
-    const all = { sentence: said, panels: drawn };
+    const view = viewOf(drawn);
+    const shown = panels.map((panel) => panel.draw(view, Math.max(240, width / columns)));
+    const all = { sentence: sentence.say(view), panels: shown };
+    picking.refresh();
+    tables.refresh();
+    link.refresh();
     Object.defineProperty(figure, "drawn", { configurable: true, get: () => plain(all) });
     figure.dataset.drawn = (hashOf(all) >>> 0).toString(36);
-    figure.dataset.state = stateText(spec.controls, setting);
+    figure.dataset.state = names.map((name) => `${name}=${drawn.get(name)}`).join(";");
   }
-  const changed = spec.controls.map(({ name, values }) => {
+
+  // Draw what the controls say, or ask the kernel for what nobody has computed yet; the picture stays meanwhile.
+  function update() {
+    controls.show(values);
+    const view = viewOf(values);
+    const needs = panels.map((panel) => panel.needs(view));
+    const missing = (parts) => [...new Set(parts)].filter((part) => view.at(part) === undefined);
+    const now = missing([...needs.flatMap(({ now }) => now), ...sentence.needs]);
+    if (now.length && !live) return snap();
+    figure.setAttribute("aria-busy", now.length > 0);
+    if (now.length) {
+      picking.tell(words.computing);
+      return kernel.ask({ values, parts: now });
+    }
+    drawn = values;
+    draw();
+    const later = missing(needs.flatMap(({ later }) => later));
+    if (later.length && live) kernel.ask({ values, parts: later });
+  }
+
+  // Without a kernel there is the grid alone: go to its nearest values.
+  function snap() {
+    const nearest = ({ values: grid, name }) => grid.reduce((best, one) => (Math.abs(one - values.get(name)) < Math.abs(best - values.get(name)) ? one : best));
+    values = new Map(spec.controls.map((control) => [control.name, control.values.includes(values.get(control.name)) ? values.get(control.name) : nearest(control)]));
+    update();
+  }
+
+  const kernel = kernelOf(model, {
+    alive() {
+      if (live) return;
+      live = true;
+      figure.dataset.kernel = "alive";
+      picking.tell("");
+      controls.offer(true);
+      values = modelValues();
+      update();
+    },
+    lost(why) {
+      if (!live) return; // a figure whose kernel was never there says nothing of it
+      live = false;
+      figure.dataset.kernel = why;
+      controls.offer(false);
+      update();
+      picking.tell(words[why]);
+    },
+    answered(request, block, error) {
+      if (block) numbers.add(request.parts, request.values, block);
+      else if (names.every((name) => request.values.get(name) === values.get(name))) {
+        for (const name of names) if (model.get(name) !== drawn.get(name)) model.set(name, drawn.get(name));
+        model.save_changes();
+        return picking.tell(words.refused + error);
+      }
+      picking.tell("");
+      update();
+    },
+  });
+
+  const changed = names.map((name) => {
     const handler = () => {
-      const index = values.indexOf(model.get(name));
-      if (index < 0 || index === setting[name]) return;
-      setting[name] = index;
-      draw();
-      figure.dispatchEvent(new CustomEvent("explorable-change", { detail: { name, index } }));
+      if (model.get(name) === values.get(name)) return;
+      values = new Map(values).set(name, model.get(name));
+      update();
+      figure.dispatchEvent(new CustomEvent("explorable-change"));
     };
     model.on(`change:${name}`, handler);
     return () => model.off(`change:${name}`, handler);
@@ -121,11 +181,18 @@ export async function render({ model, el }) {
 
   const caption = figure.querySelector("figcaption") ?? document.createElement("figcaption");
   caption.textContent = spec.reading;
-  el.append(controls.element, stage, sentence.element);
-  figure.append(caption);
+  const foot = document.createElement("div");
+  foot.className = "foot";
+  foot.append(tables.element, link.element);
+  box.append(controls.element, stage, picking.element, sentence.element);
+  figure.append(caption, foot);
   width = stage.clientWidth;
-  draw();
+  update();
+  keepKeys(figure);
   figure.classList.add("live"); // only now may the still picture go
+  const greet = () => live && kernel.greet(); // a kernel that has died is found out before the reader types
+  figure.addEventListener("pointerenter", greet);
+  figure.addEventListener("focusin", greet);
   const observer = new ResizeObserver(() => {
     if (stage.clientWidth === width) return;
     width = stage.clientWidth;
@@ -134,15 +201,7 @@ export async function render({ model, el }) {
   observer.observe(stage);
   return () => {
     observer.disconnect();
+    kernel.close();
     changed.forEach((off) => off());
   };
-}
-
-// Say in the page's language why the figure does not move; the still picture stays.
-export function notify(figure, text) {
-  const notice = document.createElement("p");
-  notice.className = "notice";
-  notice.setAttribute("role", "status");
-  notice.textContent = text;
-  figure.prepend(notice);
 }

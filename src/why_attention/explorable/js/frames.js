@@ -1,4 +1,4 @@
-// Frames: unpacks the block that frames.py packs. Its docstring describes the format.
+// Frames: unpacks the block that frames.py packs (its docstring describes the format), and looks numbers up in it.
 
 const CODES = { 1: Uint8Array, 2: Uint16Array, 4: Uint32Array }; // by bytes a code
 
@@ -12,16 +12,10 @@ export async function unpack(bytes) {
   return { ...header, body, decoded: new Map() };
 }
 
-// Which entry of a table belongs to a setting: the last control moves fastest.
-function entry(table, setting, sizes) {
-  return table.at[table.controls.reduce((at, name) => at * sizes[name] + setting[name], 0)];
-}
-
-// The numbers of source `number` at a setting: {values: Float64Array, shape}. −Infinity is an exact zero's logarithm.
-export function arrayAt(frames, number, setting, sizes) {
-  const at = entry(frames.tables[number], setting, sizes);
-  if (!frames.decoded.has(at)) frames.decoded.set(at, decode(frames.body, frames.frames[at]));
-  return frames.decoded.get(at);
+// The numbers of one frame: {values: Float64Array, shape}. −Infinity is an exact zero's logarithm.
+function frameAt(block, number) {
+  if (!block.decoded.has(number)) block.decoded.set(number, decode(block.body, block.frames[number]));
+  return block.decoded.get(number);
 }
 
 function decode(body, [start, size, shape, origin, step]) {
@@ -29,7 +23,31 @@ function decode(body, [start, size, shape, origin, step]) {
   return { shape, values: Float64Array.from(codes, (code) => (code === 0 ? -Infinity : origin + step * (code - 1))) };
 }
 
-export function wordsAt(frames, slot, setting, sizes) {
-  const table = frames.slots[slot];
-  return table.words[entry(table, setting, sizes)];
+// All the numbers of a figure: those of the grid, and those that a kernel has computed between the grid's values.
+// A part of a figure is a source (its number) or a slot of the sentence (its name); values: Map from control to value.
+export function numbersOf(block, controls) {
+  const grids = new Map(controls.map(({ name, values }) => [name, values]));
+  const between = new Map();
+  const tableOf = (part) => (typeof part === "number" ? block.tables[part] : block.slots[part]);
+  const keyOf = (part, values) => JSON.stringify([part, ...tableOf(part).controls.map((name) => values.get(name))]);
+  const read = (from, table, entry) => (table.words ? table.words[table.at[entry]] : frameAt(from, table.at[entry]));
+
+  // The part at these values, or undefined where nobody has computed it.
+  function at(part, values) {
+    const table = tableOf(part);
+    const places = table.controls.map((name) => grids.get(name).indexOf(values.get(name)));
+    if (places.includes(-1)) return between.get(keyOf(part, values));
+    const entry = table.controls.reduce((sum, name, i) => sum * grids.get(name).length + places[i], 0); // the last control moves fastest
+    return read(block, table, entry);
+  }
+
+  // Keep what a kernel answered: a block that holds these parts at these values alone.
+  function add(parts, values, answer) {
+    const sources = parts.filter((part) => typeof part === "number");
+    for (const part of parts) {
+      const table = typeof part === "number" ? answer.tables[sources.indexOf(part)] : answer.slots[part];
+      between.set(keyOf(part, values), read(answer, table, 0));
+    }
+  }
+  return { at, add, slots: Object.keys(block.slots) };
 }

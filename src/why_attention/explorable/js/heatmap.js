@@ -1,17 +1,18 @@
-// The Heatmap panel: a matrix as colours on a canvas, its axes as SVG around it.
+// The Heatmap panel: a matrix as colours on a canvas, its axes as SVG over it.
 
-import { colorAt, drawColorBar, node, ticksBetween } from "./axis.js";
-import { arrayAt } from "./frames.js";
+import { amountText, colorAt, drawColorBar, node, ticksBetween } from "./axis.js";
 
-export function heatmapPanel(panel, frames, sizes, words) {
+export function heatmapPanel(panel, words) {
   const element = document.createElement("div");
   element.className = "heatmap";
   const canvas = document.createElement("canvas");
   canvas.setAttribute("aria-hidden", "true");
-  const svg = node("svg", { role: "img", "aria-label": panel.title });
+  const svg = node("svg");
+  const ring = node("rect", { class: "ring" });
   element.append(canvas, svg);
+  let [matrix, box, cell] = [null, null, 0];
 
-  function paint(matrix, limits) {
+  function paint(limits) {
     const [rows, columns] = matrix.shape;
     [canvas.width, canvas.height] = [columns, rows]; // one pixel a cell; CSS enlarges it with sharp edges
     const image = new ImageData(columns, rows);
@@ -22,17 +23,17 @@ export function heatmapPanel(panel, frames, sizes, words) {
     canvas.getContext("2d").putImageData(image, 0, 0);
   }
 
-  function draw(setting, value, size) {
-    const limits = arrayAt(frames, panel.scale.limits, setting, sizes).values;
-    const matrix = arrayAt(frames, panel.matrix, setting, sizes);
+  function draw(view, size) {
+    const limits = view.at(panel.scale.limits).values;
+    matrix = view.at(panel.matrix);
     const [rows, columns] = matrix.shape;
-    paint(matrix, limits);
+    paint(limits);
     const side = Math.min(size - 110, 420);
-    const box = { left: 46, top: 34, right: 46 + side, bottom: 34 + Math.round((side * rows) / columns) };
+    box = { left: 46, top: 34, right: 46 + side, bottom: 34 + Math.round((side * rows) / columns) };
     Object.assign(canvas.style, { left: `${box.left}px`, top: `${box.top}px`, width: `${side}px`, height: `${box.bottom - box.top}px` });
     svg.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 62}`);
     const parts = drawColorBar(panel, limits, box);
-    const cell = side / columns;
+    cell = side / columns;
     const ticks = (count) => ticksBetween([1, count], side / 60, true).filter((tick) => tick >= 1);
     for (const j of ticks(columns)) parts.push(node("text", { class: "tick", x: box.left + (j - 0.5) * cell, y: box.bottom + 16, "text-anchor": "middle" }, j));
     for (const i of ticks(rows)) parts.push(node("text", { class: "tick", x: box.left - 6, y: box.top + (i - 0.5) * cell + 4, "text-anchor": "end" }, i));
@@ -42,8 +43,43 @@ export function heatmapPanel(panel, frames, sizes, words) {
       parts.push(node("text", { class: "tick", x: box.left + 16, y: box.bottom + 54 }, words.none));
       parts.push(node("rect", { class: "none", x: box.left, y: box.bottom + 44, width: 11, height: 11 }));
     }
-    svg.replaceChildren(...parts);
+    svg.replaceChildren(...parts, ring);
     return { kind: "heatmap", limits, shape: matrix.shape, values: matrix.values };
   }
-  return { element, draw };
+
+  const within = (number, count) => Math.min(count, Math.max(1, number));
+
+  function pickAt(px, py) {
+    if (px < box.left || px > box.right || py < box.top || py > box.bottom) return null;
+    const [rows, columns] = matrix.shape;
+    return { row: within(Math.ceil((py - box.top) / cell), rows), column: within(Math.ceil((px - box.left) / cell), columns) };
+  }
+
+  function step(pick, key) {
+    const [rows, columns] = matrix.shape;
+    const move = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -columns], End: [0, columns] }[key];
+    if (!move) return null;
+    if (!pick || !("row" in pick)) return { row: 1, column: 1 };
+    return { row: within(pick.row + move[0], rows), column: within(pick.column + move[1], columns) };
+  }
+
+  function mark(pick) {
+    const shown = pick && "row" in pick && pick.row <= matrix.shape[0] && pick.column <= matrix.shape[1];
+    ring.setAttribute("display", shown ? "inline" : "none");
+    if (!shown) return "";
+    const place = { x: box.left + (pick.column - 1) * cell, y: box.top + (pick.row - 1) * cell, width: cell, height: cell };
+    for (const [name, number] of Object.entries(place)) ring.setAttribute(name, number.toFixed(1));
+    const value = matrix.values[(pick.row - 1) * matrix.shape[1] + pick.column - 1];
+    const amount = value === -Infinity ? words.none : `${panel.scale.label} ${amountText(value, panel.scale.decades)}`;
+    return `${panel.title}${words.colon}${panel.rows} = ${pick.row}${words.comma}${panel.columns} = ${pick.column}${words.comma}${amount}`;
+  }
+
+  function table() {
+    const [rows, columns] = matrix.shape;
+    const line = (i) => [...matrix.values.subarray(i * columns, (i + 1) * columns)].map((value) => amountText(value, panel.scale.decades));
+    const head = [`${panel.rows} \\ ${panel.columns}`, ...Array.from({ length: columns }, (_, j) => String(j + 1))];
+    return { head, rows: Array.from({ length: rows }, (_, i) => [String(i + 1), ...line(i)]) };
+  }
+  const needs = { now: [panel.scale.limits, panel.matrix], later: [] };
+  return { element, surface: svg, needs: () => needs, draw, pickAt, step, mark, table };
 }

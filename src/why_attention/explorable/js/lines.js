@@ -1,15 +1,8 @@
 // The Lines panel: families of lines over two axes, named at their ends.
 
-import { drawAxes, node } from "./axis.js";
-import { arrayAt } from "./frames.js";
+import { amountText, drawAxes, node, plainSymbol } from "./axis.js";
+import { MARKS } from "./marks.js";
 
-const MARKS = {
-  circle: "m-3,0a3,3 0 1,0 6,0a3,3 0 1,0 -6,0z",
-  square: "m-3,-3h6v6h-6z",
-  triangle: "m0,-3.6l3.6,6.4h-7.2z",
-  diamond: "m0,-4l4,4l-4,4l-4,-4z",
-  cross: "m-3,-3l6,6m-6,0l6,-6",
-};
 const MARKS_A_LINE = 6;
 const LINE_HEIGHT = 17;
 
@@ -27,20 +20,25 @@ function medianOf(family, rows) {
   return medians.get(family);
 }
 
-// What is on screen at a setting: every series that is shown, its lines cut to the x axis's limits.
-function linesAt(panel, frames, setting, sizes, value) {
-  const limits = [panel.x, panel.y].map((axis) => arrayAt(frames, axis.limits, setting, sizes).values);
+const isShown = (one, view) => one.shown === null || view.value(one.shown);
+const inFocus = (one, view) => one.focus === null || view.value(one.focus[0]) === one.focus[1];
+
+// What is on screen: every series that is shown and computed, its lines cut to the x axis's limits.
+function linesAt(panel, view) {
+  const limits = [panel.x, panel.y].map((axis) => view.at(axis.limits).values);
   const series = panel.series.map((one) => {
-    if (one.shown !== null && !value(one.shown)) return null;
-    const x = arrayAt(frames, one.x, setting, sizes).values;
-    const { values, shape } = arrayAt(frames, one.y, setting, sizes);
+    const [x, y] = [one.x, one.y].map(view.at);
+    if (!isShown(one, view) || !x || !y) return null;
+    const { values, shape } = y;
     const rows = shape.length === 1 ? 1 : shape[0];
-    const from = x.findIndex((place) => place >= limits[0][0]);
-    const to = x.findLastIndex((place) => place <= limits[0][1]) + 1;
-    const inFocus = one.focus === null || value(one.focus[0]) === one.focus[1];
-    const middle = medianOf(values, rows).subarray(from, to);
-    const y = inFocus ? Array.from({ length: rows }, (_, row) => values.subarray(row * x.length + from, row * x.length + to)) : [middle];
-    return { label: one.label, inFocus, x: x.subarray(from, to), y, middle, family: values, medians: medianOf(values, rows) };
+    const length = x.values.length;
+    const from = x.values.findIndex((place) => place >= limits[0][0]);
+    const to = x.values.findLastIndex((place) => place <= limits[0][1]) + 1;
+    const focused = inFocus(one, view);
+    const medians = medianOf(values, rows);
+    const middle = medians.subarray(from, to);
+    const lines = focused ? Array.from({ length: rows }, (_, row) => values.subarray(row * length + from, row * length + to)) : [middle];
+    return { label: one.label, inFocus: focused, x: x.values.subarray(from, to), y: lines, middle, family: values, medians };
   });
   return { limits, series };
 }
@@ -84,11 +82,15 @@ function set(element, name, value) {
   if (element.getAttribute(name) !== value) element.setAttribute(name, value);
 }
 
-export function linesPanel(panel, frames, sizes) {
-  const svg = node("svg", { role: "img", "aria-label": panel.title });
+export function linesPanel(panel, words) {
+  const svg = node("svg");
   const margin = 40 + Math.max(...panel.series.map((one) => [...one.label].reduce((sum, letter) => sum + (letter > "⺀" ? 14 : 7.5), 0)));
   const series = panel.series.map(makeSeries);
+  const cursor = node("path", { class: "cursor" });
+  const dots = node("g", { class: "picked" });
+  const across = plainSymbol(panel.x);
   let frame = { key: "" }; // axes and rules, drawn anew when limits or size change
+  let drawn = null;
 
   function drawFrame(limits, size) {
     const box = { left: 50, top: 34, right: size - margin, bottom: Math.round(Math.min(400, Math.max(330, size * 0.56))) - 46 };
@@ -102,7 +104,7 @@ export function linesPanel(panel, frames, sizes) {
       plot.append(node("text", { class: "tick rule-name", x: box.right - 4, y: y(rule.y) + (below ? 15 : -5), "text-anchor": "end" }, rule.label));
     }
     svg.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 46}`);
-    svg.replaceChildren(...parts, plot, ...series.map(({ label }) => label));
+    svg.replaceChildren(...parts, plot, cursor, dots, ...series.map(({ label }) => label));
     return { x, y, box, plot, paths: new Map() };
   }
 
@@ -126,8 +128,8 @@ export function linesPanel(panel, frames, sizes) {
     return { label, end, y: Math.min(box.bottom, Math.max(box.top, end)) };
   }
 
-  function draw(setting, value, size) {
-    const drawn = linesAt(panel, frames, setting, sizes, value);
+  function draw(view, size) {
+    drawn = linesAt(panel, view);
     const key = `${drawn.limits} ${size}`;
     if (frame.key !== key) frame = { key, ...drawFrame(drawn.limits, size) };
     const labels = [];
@@ -139,5 +141,66 @@ export function linesPanel(panel, frames, sizes) {
     for (const { label, y } of labels) set(label, "transform", `translate(${frame.box.right},${rounded(y)})`);
     return { kind: "lines", limits: drawn.limits, series: drawn.series.filter(Boolean).map(({ label, inFocus, x, y }) => ({ label, inFocus, x, y })) };
   }
-  return { element: svg, draw };
+
+  // What must be there before anything is drawn, and the grey lines that may follow.
+  function needs(view) {
+    const shown = panel.series.filter((one) => isShown(one, view));
+    const parts = (wanted) => shown.filter((one) => inFocus(one, view) === wanted).flatMap(({ x, y }) => [x, y]);
+    return { now: [panel.x.limits, panel.y.limits, ...parts(true)], later: parts(false) };
+  }
+
+  // The series that the reader steps along, and the number of its point nearest to a place.
+  const leader = () => drawn.series.find((data) => data?.inFocus && data.x.length) ?? drawn.series.find((data) => data?.x.length);
+  const nearest = (xs, place) => xs.reduce((best, x, i) => (Math.abs(x - place) < Math.abs(xs[best] - place) ? i : best), 0);
+
+  function pickAt(px) {
+    const lead = leader();
+    if (!lead || px < frame.box.left - 10 || px > frame.box.right + 10) return null;
+    return { [across]: lead.x[nearest(lead.x.map(frame.x), px)] };
+  }
+
+  function step(pick, key) {
+    const lead = leader();
+    const by = { ArrowRight: 1, ArrowLeft: -1, PageUp: 10, PageDown: -10, Home: -Infinity, End: Infinity }[key];
+    if (!by || !lead) return null;
+    const now = pick && across in pick ? nearest(lead.x, pick[across]) + by : 0;
+    return { [across]: lead.x[Math.min(lead.x.length - 1, Math.max(0, now))] };
+  }
+
+  function mark(pick) {
+    const place = pick?.[across];
+    const inside = place !== undefined && place >= drawn.limits[0][0] && place <= drawn.limits[0][1];
+    cursor.setAttribute("display", inside ? "inline" : "none");
+    dots.replaceChildren();
+    if (!inside) return "";
+    const { x, y, box } = frame;
+    cursor.setAttribute("d", `M${rounded(x(place))},${box.top}V${box.bottom}`);
+    const said = drawn.series.flatMap((data, i) => {
+      const at = data ? nearest(data.x, place) : -1;
+      if (at < 0 || !data.x.length) return [];
+      const high = y(data.middle[at]);
+      if (high >= box.top && high <= box.bottom) dots.append(node("circle", { class: data.inFocus ? `dot ${panel.series[i].color}` : "dot aside", cx: x(data.x[at]), cy: high, r: 4 }));
+      return [`${data.label} ${amountsOf(data, at)}`];
+    });
+    return `${across} = ${amountText(place, panel.x.decades)}${words.colon}${said.join(words.semicolon)}`;
+  }
+
+  // The median and, of a family, its lowest and highest.
+  function amountsOf(data, at) {
+    const text = (value) => amountText(value, panel.y.decades);
+    const all = data.y.map((row) => row[at]);
+    const range = all.length > 1 ? ` (${text(Math.min(...all))} … ${text(Math.max(...all))})` : "";
+    return text(data.middle[at]) + range;
+  }
+
+  function table() {
+    const shown = drawn.series.filter(Boolean);
+    const places = [...new Set(shown.flatMap(({ x }) => [...x]))].sort((a, b) => a - b);
+    const cell = (data, place) => {
+      const at = data.x.indexOf(place);
+      return at < 0 ? "" : amountsOf(data, at);
+    };
+    return { head: [panel.x.label, ...shown.map(({ label }) => label)], rows: places.map((place) => [amountText(place, panel.x.decades), ...shown.map((data) => cell(data, place))]) };
+  }
+  return { element: svg, surface: svg, needs, draw, pickAt, step, mark, table };
 }

@@ -1,7 +1,8 @@
 // The host of a page without a kernel: finds the figures, gives each its model, keeps their states in the address.
 
-import { readAddress, writeAddress } from "./address.js";
-import { notify, render } from "./explorable.js";
+import { fragmentOf, readAddress, writeAddress } from "./address.js";
+import { render } from "./explorable.js";
+import { notify } from "./notice.js";
 import { wordsOf } from "./words.js";
 
 const VIEW = 'script[type="application/vnd.jupyter.widget-view+json"]';
@@ -28,10 +29,6 @@ function makeModel({ state, buffers = [] }) {
   };
 }
 
-function startStates(model) {
-  return new Map(model.get("_spec").controls.map((control) => [control.name, model.get(control.name)]));
-}
-
 // Put the controls to what the address says, where their grids offer it.
 function applyState(model, state) {
   for (const control of model.get("_spec").controls) {
@@ -48,21 +45,24 @@ async function mountFigure(view, models, key) {
   const box = document.createElement("div");
   try {
     const model = makeModel(saved);
-    const starts = startStates(model);
     const apply = () => applyState(model, readAddress(location.hash).get(key) ?? new Map());
+    // The address's states with this figure's own, which is left out where nothing has left its start.
+    const statesWith = (state) => {
+      const states = readAddress(location.hash);
+      states.delete(key);
+      return state.size ? states.set(key, state) : states;
+    };
+    const linkOf = (state) => location.href.replace(/#.*$/s, "") + fragmentOf(statesWith(state));
     apply();
     figure.prepend(box);
-    await render({ model, el: box });
+    await render({ model, el: box, linkOf });
     addEventListener("hashchange", apply);
     let timer;
     figure.addEventListener("explorable-change", () => {
       clearTimeout(timer); // browsers refuse too many changes of the address
       timer = setTimeout(() => {
-        const states = readAddress(location.hash);
-        const moved = [...starts].filter(([name, value]) => model.get(name) !== value);
-        if (moved.length) states.set(key, new Map(moved.map(([name]) => [name, String(model.get(name))])));
-        else states.delete(key);
-        writeAddress(states);
+        const moved = model.get("_spec").controls.filter(({ name, start }) => model.get(name) !== start);
+        writeAddress(statesWith(new Map(moved.map(({ name }) => [name, String(model.get(name))]))));
       }, 250);
     });
   } catch (error) {

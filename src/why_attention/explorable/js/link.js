@@ -1,0 +1,30 @@
+// A link that carries the figure's state, and copies itself.
+
+import { element } from "./controls.js";
+
+const SHOWN = 2000; // milliseconds that the answer stands
+
+async function copy(text) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  // pages opened from a file have no clipboard of their own
+  const field = element("textarea", { value: text });
+  document.body.append(field);
+  field.select();
+  const copied = document.execCommand("copy");
+  field.remove();
+  if (!copied) throw new Error("not copied");
+}
+
+// addressOf(): the address of the page, or of this figure alone, in the state that is drawn.
+export function makeLink(addressOf, words) {
+  const link = element("a", { className: "copy" }, words.copy);
+  link.setAttribute("role", "button");
+  let timer;
+  link.addEventListener("click", async (event) => {
+    event.preventDefault();
+    link.textContent = await copy(addressOf()).then(() => words.copied, () => words.uncopied);
+    clearTimeout(timer);
+    timer = setTimeout(() => (link.textContent = words.copy), SHOWN);
+  });
+  return { element: link, refresh: () => (link.href = addressOf()) };
+}

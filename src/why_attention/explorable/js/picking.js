@@ -1,0 +1,49 @@
+// Picking: the place that the reader points at, by pointer, touch or arrow keys. All panels that know the place mark it,
+// and one line below them reads out what is there.
+
+export function makePicking(panels, specs, words) {
+  const readout = document.createElement("p");
+  readout.className = "readout";
+  readout.setAttribute("aria-live", "polite");
+  let pick = null; // {coordinate: value}
+  let news = ""; // what the figure has to say about itself; stands before the reading
+
+  // Mark the pick anew, after the drawing or the pick itself has changed.
+  function refresh() {
+    const said = panels.map((panel) => panel.mark(pick)).filter(Boolean);
+    readout.textContent = news || said.join(words.semicolon) || words.hint;
+    readout.classList.toggle("hint", !news && !said.length);
+  }
+  function tell(text) {
+    if (text === news) return;
+    news = text;
+    refresh();
+  }
+  function choose(next) {
+    if (JSON.stringify(next) === JSON.stringify(pick)) return;
+    pick = next;
+    refresh();
+  }
+
+  panels.forEach((panel, i) => {
+    const { surface } = panel;
+    surface.setAttribute("tabindex", "0");
+    surface.setAttribute("role", "application"); // so that a screen reader leaves the arrow keys to the figure
+    surface.setAttribute("aria-label", words.explore(specs[i].title));
+    const point = (event) => {
+      const { left, top, width } = surface.getBoundingClientRect();
+      const scale = surface.viewBox.baseVal.width / width;
+      const next = panel.pickAt((event.clientX - left) * scale, (event.clientY - top) * scale);
+      if (next) choose(next);
+    };
+    surface.addEventListener("pointermove", point);
+    surface.addEventListener("pointerdown", point);
+    surface.addEventListener("keydown", (event) => {
+      const next = event.key === "Escape" ? null : panel.step(pick, event.key);
+      if (event.ctrlKey || event.metaKey || event.altKey || (!next && event.key !== "Escape")) return;
+      event.preventDefault(); // the page must not scroll
+      choose(next);
+    });
+  });
+  return { element: readout, refresh, tell };
+}

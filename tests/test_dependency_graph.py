@@ -1,0 +1,224 @@
+"""Dependency graphs against slow simulations, matrix powers and closed forms."""
+
+import itertools
+import math
+import random
+
+import pytest
+
+from why_attention.dependency_graph import (
+    DependencyGraph,
+    attention,
+    convolution,
+    earliest_steps,
+    path_length,
+    recurrence,
+    sequential_steps,
+)
+
+SIZES = [(n, layers) for n in (1, 2, 3, 5, 8) for layers in (1, 2, 4)]
+GRAPHS = {
+    **{f"recurrence({n}, {layers})": recurrence(n, layers) for n, layers in SIZES},
+    **{f"attention({n}, {layers})": attention(n, layers) for n, layers in SIZES},
+    **{f"convolution({n}, {k}, {layers})": convolution(n, k, layers) for n, layers in SIZES for k in (1, 2, 3, 9)},
+}
+each_graph = pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
+
+
+def random_graph(seed, size=12):
+    """Return a graph without cycles whose edges come in any order, some of them twice."""
+    draw = random.Random(seed)
+    order = draw.sample(range(size), size)
+    edges = [(order[i], order[j]) for i, j in itertools.combinations(range(size), 2) if draw.random() < 0.25]
+    edges += edges[:3]
+    draw.shuffle(edges)
+    return DependencyGraph([(0, t) for t in range(size)], edges)
+
+
+def round_by_round(graph):
+    """Return the round in which each node is known, computing in each all whose reads were known before it."""
+    known, rounds = {}, 0
+    while len(known) < len(graph.nodes):
+        ready = [
+            i
+            for i in range(len(graph.nodes))
+            if i not in known and all(start in known for start, end in graph.edges if end == i)
+        ]
+        known.update(dict.fromkeys(ready, rounds))
+        rounds += 1
+    return [known[i] for i in range(len(graph.nodes))]
+
+
+def reachable(graph):
+    """Return the shortest lengths between all pairs by relaxing every edge until nothing changes (Bellman-Ford)."""
+    size = len(graph.nodes)
+    length = {(i, i): 0 for i in range(size)}
+    for _, i, (start, end) in itertools.product(range(size), range(size), graph.edges):
+        if (i, start) in length:
+            length[i, end] = min(length.get((i, end), math.inf), length[i, start] + 1)
+    return length
+
+
+# What waits for what
+
+
+def test_small_graphs_have_the_edges_of_their_equations():
+    def named(graph):
+        assert len(set(graph.edges)) == len(graph.edges)
+        return {(graph.nodes[start], graph.nodes[end]) for start, end in graph.edges}
+
+    inputs, first, second = ([(layer, t) for t in (1, 2, 3)] for layer in range(3))
+    assert recurrence(3, 2).nodes == inputs + first + second
+    assert named(recurrence(3, 2)) == {
+        *zip(inputs, first),
+        *zip(first, second),
+        *zip(first[:-1], first[1:]),
+        *zip(second[:-1], second[1:]),
+    }
+    assert named(convolution(3, 2, 2)) == {
+        *zip(inputs, first),
+        *zip(first, second),
+        *zip(inputs[:-1], first[1:]),
+        *zip(first[:-1], second[1:]),
+    }
+    assert named(attention(3, 2)) == {*itertools.product(inputs, first), *itertools.product(first, second)}
+
+
+@pytest.mark.parametrize(("n", "layers"), SIZES)
+def test_number_of_edges(n, layers):
+    assert len(recurrence(n, layers).edges) == layers * (2 * n - 1)
+    assert len(attention(n, layers).edges) == layers * n**2
+    for k in (1, 2, 3, 9):
+        assert len(convolution(n, k, layers).edges) == layers * sum(min(k, t) for t in range(1, n + 1))
+
+
+@pytest.mark.parametrize(("n", "layers"), SIZES)
+def test_a_kernel_of_all_positions_reads_what_attention_reads_of_the_past(n, layers):
+    past = [(i, j) for i, j in attention(n, layers).edges if i % n <= j % n]
+    assert sorted(convolution(n, n, layers).edges) == sorted(past)
+
+
+# How many steps
+
+
+@each_graph
+def test_earliest_steps_equal_a_simulation_in_rounds(graph):
+    assert earliest_steps(graph) == round_by_round(graph)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_earliest_steps_of_any_graph_equal_a_simulation_in_rounds(seed):
+    graph = random_graph(seed)
+    assert earliest_steps(graph) == round_by_round(graph)
+    assert sequential_steps(graph) == max(round_by_round(graph))
+
+
+@pytest.mark.parametrize(("n", "layers"), [*SIZES, (100, 3), (1000, 1)])
+def test_sequential_steps_equal_the_closed_forms(n, layers):
+    graph = recurrence(n, layers)
+    assert sequential_steps(graph) == n + layers - 1
+    for (layer, t), step in zip(graph.nodes, earliest_steps(graph), strict=True):
+        assert step == (0 if layer == 0 else layer + t - 1)
+    parallel = [convolution(n, k, layers) for k in (1, 2, 3, 9)]
+    if n <= 100:  # n² edges a layer
+        parallel.append(attention(n, layers))
+    for graph in parallel:
+        assert sequential_steps(graph) == layers
+        assert earliest_steps(graph) == [layer for layer, _ in graph.nodes]
+
+
+def test_a_graph_without_nodes_takes_no_steps():
+    assert earliest_steps(DependencyGraph([], [])) == [] and sequential_steps(DependencyGraph([], [])) == 0
+
+
+# How long a path
+
+
+@pytest.mark.parametrize(
+    "graph", [recurrence(4, 3), convolution(5, 2, 3), attention(3, 3), *map(random_graph, range(5))]
+)
+def test_path_lengths_equal_relaxed_edges_between_all_pairs(graph):
+    expected = reachable(graph)
+    for (i, start), (j, end) in itertools.product(enumerate(graph.nodes), repeat=2):
+        assert path_length(graph, start, end) == expected.get((i, j))
+
+
+@pytest.mark.parametrize("layers", [1, 2, 4])
+def test_path_of_a_recurrence_goes_up_once_a_layer_and_once_a_step(layers):
+    graph = recurrence(9, layers)
+    for i, j in itertools.product(range(1, 10), repeat=2):
+        expected = j - i + layers if i <= j else None  # |i − j| + 1 with one layer
+        assert path_length(graph, (0, i), (layers, j)) == expected
+
+
+@pytest.mark.parametrize("layers", [1, 2, 4])
+def test_path_of_attention_is_one_edge_a_layer(layers):
+    graph = attention(6, layers)
+    for i, j in itertools.product(range(1, 7), repeat=2):
+        assert path_length(graph, (0, i), (layers, j)) == layers
+
+
+@pytest.mark.parametrize("k", [2, 3, 5])
+def test_path_of_a_convolution_needs_enough_layers(k):
+    n = 14
+    for layers in range(1, n):
+        graph = convolution(n, k, layers)
+        for i in range(1, n):
+            needed = math.ceil((n - i) / (k - 1))
+            assert path_length(graph, (0, i), (layers, n)) == (layers if layers >= needed else None)
+        assert path_length(graph, (0, n), (layers, 1)) is None  # causal
+
+
+@each_graph
+def test_no_path_is_longer_than_the_steps_in_sequence(graph):
+    steps = earliest_steps(graph)
+    for start, end in itertools.product(graph.nodes[:3], graph.nodes[-3:]):
+        length = path_length(graph, start, end)
+        assert length is None or length <= steps[graph.nodes.index(end)]
+    assert all(path_length(graph, node, node) == 0 for node in graph.nodes)
+
+
+# What is refused
+
+
+def test_empty_sizes_are_refused():
+    for build in (recurrence, attention, lambda n, layers=1: convolution(n, 2, layers)):
+        with pytest.raises(ValueError, match="^n=0 and layers=1: both must be at least 1"):
+            build(0)
+        with pytest.raises(ValueError, match="^n=3 and layers=0: both must be at least 1"):
+            build(3, 0)
+    with pytest.raises(ValueError, match="^k=0: the kernel must read at least 1 position"):
+        convolution(3, 0)
+
+
+def test_edges_outside_the_nodes_are_refused():
+    nodes = [(0, 1), (1, 1)]
+    for edge in [(0, 2), (2, 0), (-1, 1), (1, -1)]:
+        with pytest.raises(ValueError, match=rf"^edges \[\({edge[0]}, {edge[1]}\)\] lead outside 0 … 1, the indices"):
+            DependencyGraph(nodes, [(0, 1), edge])
+
+
+def test_unknown_nodes_are_refused():
+    graph = recurrence(3)
+    for start, end, unknown in [((0, 4), (1, 1), (0, 4)), ((0, 1), (2, 1), (2, 1)), ((0, 0), (0, 0), (0, 0))]:
+        message = rf"^node \({unknown[0]}, {unknown[1]}\) is not among the graph's 6 nodes: name one of graph.nodes"
+        with pytest.raises(ValueError, match=message):
+            path_length(graph, start, end)
+
+
+def test_a_cycle_is_refused_and_named_without_what_only_hangs_on_it():
+    nodes = [(1, t) for t in range(1, 7)]
+    edges = [(4, 5), (3, 4), (1, 2), (2, 3), (3, 1), (2, 4), (0, 1)]  # 1 → 2 → 3 → 1, fed by 0, with 4 → 5 behind it
+    for function in (earliest_steps, sequential_steps):
+        with pytest.raises(
+            ValueError, match="wait for one another in a cycle: none of these 3 can be the first"
+        ) as error:
+            function(DependencyGraph(nodes, edges))
+        named = str(error.value).removeprefix("nodes [").split("]")[0]
+        assert named in {"(1, 2), (1, 3), (1, 4)", "(1, 3), (1, 4), (1, 2)", "(1, 4), (1, 2), (1, 3)"}  # in its order
+    with pytest.raises(ValueError, match=r"^nodes \[\(1, 6\)\] wait for one another"):
+        earliest_steps(DependencyGraph(nodes, [(0, 1), (5, 5)]))
+    behind = DependencyGraph(nodes, [(5, 4), (4, 5), (5, 0), (0, 1)])  # now the first stuck node hangs on the cycle
+    with pytest.raises(ValueError, match=r"^nodes \[(\(1, 5\), \(1, 6\)|\(1, 6\), \(1, 5\))\] wait for one another"):
+        earliest_steps(behind)
+    assert path_length(behind, (1, 5), (1, 2)) == 3  # a search for a path need not mind a cycle

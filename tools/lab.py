@@ -1,0 +1,34 @@
+"""Open the book in JupyterLab, in the language of the reader's locale: `python tools/lab.py [jupyter lab's options]`
+
+Figures are computed into the store first; the notebooks are derived from the pages (notebooks.py).
+"""
+
+import locale
+import os
+import subprocess
+import sys
+
+import notebooks
+from environment import ROOT, VARIABLES
+
+
+def edition() -> str:
+    """Return zh or en, as the reader's locale asks; zh where it asks for nothing."""
+    language = locale.getlocale()[0] or "C"
+    return "zh" if language == "C" or language.lower().startswith(("zh", "chinese")) else "en"
+
+
+def main(options: list[str]) -> None:
+    print("── computing the figures", flush=True)
+    if subprocess.run([sys.executable, "-m", "why_attention.figures"], env=VARIABLES).returncode != 0:
+        sys.exit("lab: the figures could not be computed; the words above say why.")
+    notebooks.main()
+    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={notebooks.NOTEBOOKS}"]
+    command += [f"--LabApp.app_settings_dir={ROOT / 'tools' / 'lab'}"]  # saves figures with a notebook; asks no other host
+    command += [f"--LabApp.default_url=/lab/tree/{edition()}/index.ipynb", *options]
+    os.execve(sys.executable, command, VARIABLES)
+
+
+if __name__ == "__main__":
+    locale.setlocale(locale.LC_ALL, "")
+    main(sys.argv[1:])
