@@ -44,14 +44,14 @@ function figureOf(el) {
   return [figure, figure];
 }
 
-// Keys pressed in the figure are the figure's: JupyterLab has shortcuts on single letters and arrows.
+// Keys pressed in the figure are the figure's, for JupyterLab has shortcuts on single letters and arrows; those with
+// Ctrl or Meta, to save for one, go through. Returns what ends this.
 function keepKeys(figure) {
-  for (const type of ["keydown", "keypress", "keyup"]) {
-    figure.addEventListener(type, (event) => {
-      if (!event.ctrlKey && !event.metaKey) event.stopPropagation();
-    });
-  }
-  for (const focusable of figure.querySelectorAll("input, select, summary, a, [tabindex]")) focusable.dataset.lmSuppressShortcuts = "true";
+  const free = (event) => event.ctrlKey || event.metaKey;
+  const mark = (event) => figure.contains(event.target) && event.target.toggleAttribute("data-lm-suppress-shortcuts", !free(event));
+  addEventListener("keydown", mark, true); // on the window, before JupyterLab's own listener on the document
+  for (const type of ["keydown", "keypress", "keyup"]) figure.addEventListener(type, (event) => free(event) || event.stopPropagation());
+  return () => removeEventListener("keydown", mark, true);
 }
 
 // el: where the host wants the figure.  linkOf(state): the address of the page with this figure in a state, a Map of
@@ -188,7 +188,7 @@ export async function render({ model, el, linkOf }) {
   figure.append(caption, foot);
   width = stage.clientWidth;
   update();
-  keepKeys(figure);
+  const releaseKeys = keepKeys(figure);
   figure.classList.add("live"); // only now may the still picture go
   const greet = () => live && kernel.greet(); // a kernel that has died is found out before the reader types
   figure.addEventListener("pointerenter", greet);
@@ -202,6 +202,7 @@ export async function render({ model, el, linkOf }) {
   return () => {
     observer.disconnect();
     kernel.close();
+    releaseKeys();
     changed.forEach((off) => off());
   };
 }

@@ -12,14 +12,13 @@ export function kernelOf(model, { alive, lost, answered }) {
   let [count, flying, timer] = [0, null, 0];
 
   function send(message) {
+    clearTimeout(timer);
     try {
       model.send({ ...message, view: me });
-      return true;
+      timer = setTimeout(() => lost("busy"), PATIENCE);
     } catch {
       flying = null;
-      clearTimeout(timer);
       lost("gone");
-      return false;
     }
   }
 
@@ -27,8 +26,7 @@ export function kernelOf(model, { alive, lost, answered }) {
   function ask(request) {
     if (flying) return;
     flying = { ...request, id: ++count };
-    if (!send({ type: "frames", id: count, values: Object.fromEntries(request.values), parts: request.parts })) return;
-    timer = setTimeout(() => lost("busy"), PATIENCE);
+    send({ type: "frames", id: count, values: Object.fromEntries(request.values), parts: request.parts });
   }
 
   async function receive(message, buffers) {
