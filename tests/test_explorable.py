@@ -581,6 +581,75 @@ def test_the_page_script_runs_without_figures_and_leaves_no_global():
     assert evaluate(program, "[Object.keys(page), leaked]") == [["document"], []]
 
 
+# A kernel behind the figure
+
+
+def asked(made, **message):
+    """Return the answer of a figure to a message from its browser, and its block of frames, if it has one."""
+    sent = []
+    made.send = lambda content, buffers=None: sent.append((content, buffers))
+    made._answer(made, {"view": "v", **message}, [])
+    ((content, buffers),) = sent
+    return content, buffers[0] if buffers else None
+
+
+def test_a_greeting_is_answered_to_the_view_that_sent_it():
+    assert asked(figure(), type="hello") == ({"type": "hello", "view": "v", "id": None}, None)
+
+
+@pytest.mark.parametrize("n, gain", [(3, 0.77), (4, 0.5), (1, 0.77)])
+def test_an_answer_holds_what_the_functions_give_between_the_grids_values(n, gain):
+    panel = Lines("lines", UNIT, UNIT, [Series(lambda n, gain: [n, gain], lambda n: [0, n], "line")])
+    made = figure(panel, [N, GAIN], Sentence("{words}", words=lambda gain: f"gain {gain}"))
+    y, x = (made._spec["panels"][0]["series"][0][axis] for axis in "yx")
+    answer, block = asked(made, type="frames", id=7, values={"n": n, "gain": gain}, parts=[y, "words", x])
+    frames = Frames(block, {"n": 1, "gain": 1})
+    assert (answer["type"], answer["id"]) == ("frames", 7)
+    np.testing.assert_allclose(frames.array(0, {"n": 0, "gain": 0}), [n, gain], atol=0.005)
+    np.testing.assert_allclose(frames.array(1, {"n": 0, "gain": 0}), [0, n], atol=0.005)
+    assert frames.words("words", {"n": 0, "gain": 0}) == f"gain {gain}"
+
+
+@pytest.mark.parametrize(
+    "values, error",
+    [
+        ({"n": 9}, "n = 9: it must be a whole number from 1 to 4"),
+        ({"n": 2.5}, "n = 2.5: it must be a whole number from 1 to 4"),
+        ({"n": 3}, "three is refused"),
+        ({}, "'n'"),
+    ],
+)
+def test_what_cannot_be_computed_is_answered_with_its_error(values, error):
+    def refusing(n):
+        if n == 3:
+            raise ValueError("three is refused")
+        return np.eye(n)
+
+    answer, block = asked(figure(heatmap(refusing)), type="frames", id=1, values=values, parts=[1])
+    assert (answer["type"], block) == ("failed", None)
+    assert error in answer["error"]
+
+
+@pytest.mark.parametrize("values, whole", [([1, 2, 4], True), ([0.5, 1.0], False), ([1, 2.5], False)])
+def test_a_slider_takes_whole_numbers_only_where_its_grid_has_no_other(values, whole):
+    made = control(values)
+    assert made.checked(values[-1]) == values[-1]
+    if whole:
+        assert made.checked(3) == 3
+        with pytest.raises(ValueError, match=r"n = 1\.5: it must be a whole number from 1 to 4"):
+            made.checked(1.5)
+    else:
+        assert made.checked(0.9 if values[0] < 1 else 1.1) in (0.9, 1.1)
+
+
+@pytest.mark.parametrize("made", [control([1, 2, 4], between=False), FLAG, CELL])
+def test_other_controls_take_their_own_values_only(made):
+    assert [made.checked(value) for value in made.grid] == made.grid
+    for other in (3, 0, "c", None):
+        with pytest.raises(ValueError, match="none of the values"):
+            made.checked(other)
+
+
 # The page's address
 
 ADDRESS = f"""

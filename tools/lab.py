@@ -24,7 +24,9 @@ def main(options: list[str]) -> None:
         sys.exit("lab: the figures could not be computed; the words above say why.")
     notebooks.main()
     command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={notebooks.NOTEBOOKS}"]
-    command += [f"--LabApp.app_settings_dir={ROOT / 'tools' / 'lab'}"]  # saves figures with a notebook; asks no other host
+    command += [
+        f"--LabApp.app_settings_dir={ROOT / 'tools' / 'lab'}"
+    ]  # saves figures with a notebook; asks no other host
     command += [f"--LabApp.default_url=/lab/tree/{edition()}/index.ipynb", *options]
     os.execve(sys.executable, command, VARIABLES)
 

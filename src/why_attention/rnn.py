@@ -12,16 +12,23 @@ Cho et al. 2014 (GRU; here in the form of PyTorch, which resets after the matrix
 Tallec & Ollivier 2018, arXiv 1804.11188 (chrono initialisation of the LSTM).
 """
 
+import copy
 import math
+from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
 
-__all__ = ["RNNCell", "GRUCell", "LSTMCell", "unroll", "step_jacobians", "gradient_decay", "decay_bound"]
+__all__ = ["RNNCell", "GRUCell", "LSTMCell", "ensemble", "unroll", "step_jacobians", "gradient_decay", "decay_bound"]
+
+BLOCK = 50  # how many Jacobians are held at once, on the way back through a long trajectory
 
 
 class Cell(nn.Module):
-    """The weights that every cell has: W_x (G·H, d), W_h (G·H, H) and b (G·H,) for G blocks of H rows."""
+    """The weights that every cell has: W_x (G·H, d), W_h (G·H, H) and b (G·H,) for G blocks of H rows.
+
+    In an ``ensemble`` of cells each has one dimension more in front.
+    """
 
     blocks: int  # G: how many blocks of H rows W_x, W_h and b stack
     states: int = 1  # how many vectors of length H make the state
@@ -55,7 +62,7 @@ class RNNCell(Cell):
 
     def forward(self, x: Tensor, h: Tensor) -> Tensor:
         """Map x (…, d) and h (…, H) to the next state h (…, H)."""
-        return torch.tanh(h @ self.W_h.T + x @ self.W_x.T + self.b)
+        return torch.tanh(times(self.W_h, h) + times(self.W_x, x) + self.b)
 
     def jacobian(self, x: Tensor, h: Tensor) -> Tensor:
         """∂h_t/∂h_{t-1} = diag(1 − h_t²) W_h, of shape (…, H, H)."""
@@ -76,11 +83,11 @@ class GRUCell(Cell):
 
     def gates(self, x: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return r_t, z_t, n_t and the recurrent part u_t of the candidate, each of shape (…, H)."""
-        W_hr, W_hz, W_hn = self.W_h.chunk(3)
-        x_r, x_z, x_n = (x @ self.W_x.T + self.b).chunk(3, dim=-1)
-        r = torch.sigmoid(x_r + h @ W_hr.T)  # reset gate
-        z = torch.sigmoid(x_z + h @ W_hz.T)  # update gate
-        u = h @ W_hn.T + self.b_hn
+        W_hr, W_hz, W_hn = self.W_h.chunk(3, dim=-2)
+        x_r, x_z, x_n = (times(self.W_x, x) + self.b).chunk(3, dim=-1)
+        r = torch.sigmoid(x_r + times(W_hr, h))  # reset gate
+        z = torch.sigmoid(x_z + times(W_hz, h))  # update gate
+        u = times(W_hn, h) + self.b_hn
         n = torch.tanh(x_n + r * u)  # candidate state
         return r, z, n, u
 
@@ -91,7 +98,7 @@ class GRUCell(Cell):
 
     def jacobian(self, x: Tensor, h: Tensor) -> Tensor:
         """∂h_t/∂h_{t-1} in closed form, of shape (…, H, H)."""
-        W_hr, W_hz, W_hn = self.W_h.chunk(3)
+        W_hr, W_hz, W_hn = self.W_h.chunk(3, dim=-2)
         r, z, n, u = self.gates(x, h)
         dh_dn = (1 - z) * (1 - n**2)
         J = torch.diag_embed(z)
@@ -137,7 +144,7 @@ class LSTMCell(Cell):
 
     def gates(self, x: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return i_t, f_t, g_t and o_t, each of shape (…, H)."""
-        a_i, a_f, a_g, a_o = (h @ self.W_h.T + x @ self.W_x.T + self.b).chunk(4, dim=-1)
+        a_i, a_f, a_g, a_o = (times(self.W_h, h) + times(self.W_x, x) + self.b).chunk(4, dim=-1)
         return torch.sigmoid(a_i), torch.sigmoid(a_f), torch.tanh(a_g), torch.sigmoid(a_o)
 
     def forward(self, x: Tensor, s: Tensor) -> Tensor:
@@ -150,7 +157,7 @@ class LSTMCell(Cell):
 
     def jacobian(self, x: Tensor, s: Tensor) -> Tensor:
         """∂[h_t; c_t]/∂[h_{t-1}; c_{t-1}] in closed form, of shape (…, 2H, 2H)."""
-        W_i, W_f, W_g, W_o = self.W_h.chunk(4)
+        W_i, W_f, W_g, W_o = self.W_h.chunk(4, dim=-2)
         h, c = s.chunk(2, dim=-1)
         i, f, g, o = self.gates(x, h)
         tanh_c = torch.tanh(f * c + i * g)
@@ -167,9 +174,32 @@ class LSTMCell(Cell):
         return J
 
 
+def times(W: Tensor, v: Tensor) -> Tensor:
+    """Return W v for every vector v (…, m): W (k, m) alike for all, or W (B, k, m) for the B members of an ensemble."""
+    if W.ndim == 2:
+        return v @ W.T
+    members = v.reshape(-1, *v.shape[-2:]).transpose(0, 1)  # (B, N, m): one product a member, without a copy of W
+    return (members @ W.mT).transpose(0, 1).reshape(*v.shape[:-1], -1)
+
+
 def diag(v: Tensor) -> Tensor:
     """Shape v (…, H) so that ``diag(v) * W`` is the matrix product diag(v) W: it scales the rows of W."""
     return v.unsqueeze(-1)
+
+
+def ensemble(cells: list[Cell]) -> Cell:
+    """Return one cell of the weights of B cells, which runs a batch of B sequences, each through its own member.
+
+    Raises ValueError for no cells, and for cells of two kinds or sizes.
+    """
+    if len({(type(cell), cell.input_size, cell.hidden_size) for cell in cells}) != 1:
+        kinds = sorted({f"{type(cell).__name__}({cell.input_size}, {cell.hidden_size})" for cell in cells})
+        raise ValueError(f"an ensemble of {kinds}: its {len(cells)} cells must be at least 1, of one kind and size")
+    together = copy.deepcopy(cells[0])
+    for name, _ in cells[0].named_parameters():
+        weights = torch.stack([getattr(cell, name).detach() for cell in cells])
+        setattr(together, name, nn.Parameter(weights))
+    return together
 
 
 def unroll(cell: Cell, x: Tensor, s_0: Tensor | None = None) -> Tensor:
@@ -206,11 +236,12 @@ def gradient_decay(cell: Cell, x: Tensor, lags: list[int], s_0: Tensor | None = 
     an exact zero gives −inf.  Raises as ``unroll`` does, and ValueError for a lag outside 0 … T.
     The product is rescaled at each step and its logarithm carried along, so that nothing under- or overflows.
     """
-    J = step_jacobians(cell, x, s_0)
-    check_lags(lags, len(J))
-    A, log_scale = torch.eye(J.shape[-1], dtype=J.dtype, device=J.device).expand_as(J[0]), J.new_zeros(J.shape[1:-2])
+    check_lags(lags, len(x))
+    x, s_0 = checked(cell, x, s_0)
+    A = torch.eye(s_0.shape[-1], dtype=x.dtype, device=x.device).expand(*s_0.shape, -1)
+    log_scale = x.new_zeros(s_0.shape[:-1])
     log_norms = {0: log_scale}
-    for lag, J_t in enumerate(reversed(J.unbind()[len(J) - max(lags) :]), start=1):
+    for lag, J_t in enumerate(jacobians_back(cell, x, s_0, max(lags)), start=1):
         A = A @ J_t  # ∂s_T/∂s_{T-lag}, up to the factor 10^log_scale
         scale = A.abs().amax(dim=(-2, -1))
         A = A / torch.where(scale > 0, scale, 1)[..., None, None]
@@ -218,6 +249,14 @@ def gradient_decay(cell: Cell, x: Tensor, lags: list[int], s_0: Tensor | None = 
         if lag in lags:
             log_norms[lag] = log_scale + spectral_norm(A).log10()
     return torch.stack([log_norms[lag] for lag in lags])
+
+
+def jacobians_back(cell: Cell, x: Tensor, s_0: Tensor, steps: int) -> Iterator[Tensor]:
+    """Yield J_T, J_{T-1} … of the last steps, each (…, S, S), a few of them held at a time."""
+    before = torch.cat([s_0.unsqueeze(0), unroll(cell, x, s_0)[:-1]])  # s_0 … s_{T-1}
+    for end in range(len(x), len(x) - steps, -BLOCK):
+        block = slice(max(0, end - BLOCK, len(x) - steps), end)
+        yield from reversed(cell.jacobian(x[block], before[block]).unbind())
 
 
 @torch.no_grad()
@@ -248,6 +287,9 @@ def checked(cell: Cell, x: Tensor, s_0: Tensor | None) -> tuple[Tensor, Tensor]:
         raise ValueError(f"x has T = 0 steps, shape {tuple(x.shape)}: T must be at least 1")
     if x.shape[-1] != cell.input_size:
         raise ValueError(f"x has size {x.shape[-1]} a step, but the cell reads size {cell.input_size}")
+    members = tuple(cell.W_h.shape[:-2])
+    if members and tuple(x.shape[1:-1]) != members:
+        raise ValueError(f"x has shape {tuple(x.shape)}, but an ensemble of {members[0]} reads (T, {members[0]}, d)")
     state_shape = (*x.shape[1:-1], cell.state_size)
     if s_0 is None:
         s_0 = x.new_zeros(state_shape)

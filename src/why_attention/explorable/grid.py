@@ -1,5 +1,6 @@
 """A slow function, computed for a whole grid of its arguments at once, on all cores."""
 
+import os
 from collections.abc import Callable
 from itertools import product
 
@@ -24,7 +25,7 @@ class OnGrid:
         """Compute the whole grid."""
         settings = list(product(*self.grid.values()))
         # one process a core: the many small products of one setting leave no work for a second thread
-        tasks = (delayed(self.function)(**dict(zip(self.grid, setting))) for setting in settings)
+        tasks = (delayed(on_cpu)(self.function, **dict(zip(self.grid, setting))) for setting in settings)
         results = Parallel(n_jobs=-1, return_as="generator")(tasks)
         # disable=None: a bar on a terminal, silence in a page's output
         results = tqdm(results, self.function.__name__, total=len(settings), disable=None)
@@ -36,3 +37,9 @@ class OnGrid:
         if setting not in self.known:
             self.known[setting] = self.function(**arguments)
         return self.known[setting]
+
+
+def on_cpu(function: Callable, **arguments):
+    """Call a function where there is no GPU, so that a book is made of the same numbers wherever it is built."""
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""
+    return function(**arguments)

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from PIL import Image
 
 from .frames import Frames
@@ -80,6 +81,8 @@ def draw_graph(figure, axes, panel: dict, frames: Frames, setting: dict[str, int
         style = {"c": nodes[:, 2], "cmap": colormap(panel), "vmin": low, "vmax": high}
     axes.scatter(nodes[:, 0], nodes[:, 1], zorder=2, **style)
     finish(axes, panel, frames, setting)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator(integer=True))
 
 
 DRAW = {"lines": draw_lines, "heatmap": draw_heatmap, "graph": draw_graph}

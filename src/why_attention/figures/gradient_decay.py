@@ -1,35 +1,39 @@
 """Figure gradient-decay: how the gradient shrinks, holds or grows on its way back through a recurrent network.
 
 Every line is log10 ‖∂s_T/∂s_{T−l}‖₂ along one trajectory of T = 1000 steps that ends at T; another window shows
-another part of the same line. Five seeds draw weights and inputs; their median is bold.
+another part of the same line. Three seeds draw weights and inputs; their median is bold.
 """
+
+from functools import cache
 
 import torch
 
+from why_attention.device import pick_device
 from why_attention.explorable import Axis, Choice, Control, Explorable, Lines, Rule, Sentence, Series, Text
-from why_attention.explorable.grid import on_grid
+from why_attention.explorable.grid import OnGrid
 from why_attention.explorable.numbers import power_text
-from why_attention.rnn import GRUCell, LSTMCell, RNNCell, decay_bound, gradient_decay
+from why_attention.rnn import GRUCell, LSTMCell, RNNCell, decay_bound, ensemble, gradient_decay
 
-STEPS, SIZE, SEEDS = 1000, 64, 5  # T; H = d; how many draws of weights and inputs
+STEPS, SIZE, SEEDS = 1000, 64, 3  # T; H = d; how many draws of weights and inputs
 WINDOWS = {30: (-15, 10), 100: (-30, 15), 300: (-50, 40), 1000: (-50, 40)}  # steps shown: limits of the norm's decades
 # close together near step T, where the lines bend
-LAGS = sorted({0, *WINDOWS} | {round(STEPS ** (i / 127)) for i in range(128)})
+LAGS = sorted({0, *WINDOWS} | {round(STEPS ** (i / 79)) for i in range(80)})
 GAINS, SCALES = [0.5, 0.8, 1.0, 1.5, 2.0], [0.1, 0.3, 1.0]
 FLOAT32 = (
     torch.tensor([2.0**-149, torch.finfo(torch.float32).max], dtype=torch.float64).log10().tolist()
 )  # what it can hold
-CELLS = {  # name: class, forget bias, mark
+CELLS = {  # name: class, how its gates' biases are set, mark
     "RNN": (RNNCell, {}, "circle"),
     "GRU": (GRUCell, {}, "square"),
     "LSTM": (LSTMCell, {}, "triangle"),
     "LSTM, b=1": (LSTMCell, {"forget_bias": 1.0}, "diamond"),
     "LSTM, b=5": (LSTMCell, {"forget_bias": 5.0}, "cross"),
+    "LSTM, chrono": (LSTMCell, {"chrono": STEPS}, "square"),
 }
 
 
-def trajectories(cell: str, gain: float, seed: int) -> tuple[torch.nn.Module, torch.Tensor]:
-    """Return a cell and its inputs x ~ N(0, σ²) for every scale σ: (T, len(SCALES), d).
+def drawn(cell: str, gain: float, seed: int) -> tuple[torch.nn.Module, torch.Tensor]:
+    """Return a cell and noise from N(0, 1) to read: (T, d).
 
     One draw a seed, which gain and scale only stretch: a slider changes what its name says and nothing else.
     """
@@ -37,31 +41,39 @@ def trajectories(cell: str, gain: float, seed: int) -> tuple[torch.nn.Module, to
     kind, options, _ = CELLS[cell]
     network = kind(SIZE, SIZE)
     network.reset_parameters(gain, generator, **options)
-    return network, torch.tensor(SCALES)[:, None] * torch.randn(STEPS, 1, SIZE, generator=generator)
+    return network, torch.randn(STEPS, SIZE, generator=generator)
 
 
-def measured_decay(cell: str, gain: float) -> torch.Tensor:
-    """Return log10 ‖∂s_T/∂s_{T−l}‖₂ for every scale, seed and lag: (len(SCALES), SEEDS, len(LAGS))."""
-    return torch.stack([gradient_decay(*trajectories(cell, gain, seed), LAGS) for seed in range(SEEDS)]).movedim(2, 0)
+def measured_decay(cell: str, gain: float, scale: float, lags: list[int] = LAGS) -> torch.Tensor:
+    """Return log10 ‖∂s_T/∂s_{T−l}‖₂ for every seed and lag: (SEEDS, len(lags))."""
+    networks, noise = zip(*(drawn(cell, gain, seed) for seed in range(SEEDS)))
+    device = pick_device()
+    x = scale * torch.stack(noise, dim=1).to(device)  # (T, SEEDS, d)
+    return gradient_decay(ensemble(networks).to(device), x, lags).T.cpu()
 
 
-def measured_bound(cell: str, gain: float) -> torch.Tensor:
-    """Return log10 ∏‖J_t‖₂ of the first seed for every scale and lag: (len(SCALES), len(LAGS))."""
-    return decay_bound(*trajectories(cell, gain, seed=0), LAGS).T
+def measured_bound(cell: str, gain: float, scale: float) -> torch.Tensor:
+    """Return log10 ∏‖J_t‖₂ of the first seed for every lag: (len(LAGS),)."""
+    network, noise = drawn(cell, gain, seed=0)
+    device = pick_device()
+    return decay_bound(network.to(device), scale * noise.to(device), LAGS).cpu()
 
 
-decays = on_grid(measured_decay, cell=CELLS, gain=GAINS)
-bounds = on_grid(measured_bound, cell=CELLS, gain=GAINS)
+decays = OnGrid(measured_decay, cell=CELLS, gain=GAINS, scale=SCALES)
+bounds = OnGrid(measured_bound, cell=CELLS, gain=GAINS, scale=SCALES)
 
 
 def decay(cell: str):
     """Return the decay of one cell as a function of the other controls: (SEEDS, len(LAGS))."""
-    return lambda gain, scale: decays(cell=cell, gain=gain)[SCALES.index(scale)]
+    return lambda gain, scale: decays(cell=cell, gain=gain, scale=scale)
 
 
+@cache
 def at_end(cell: str, gain: float, scale: float, window: int) -> torch.Tensor:
     """Return log10 of the norms at the window's last lag, in rising order: (SEEDS,)."""
-    return decay(cell)(gain, scale)[:, LAGS.index(window)].sort().values
+    if window in LAGS:
+        return decays(cell=cell, gain=gain, scale=scale)[:, LAGS.index(window)].sort().values
+    return measured_decay(cell, gain, scale, [window])[:, 0].sort().values
 
 
 def median(cell: str, gain: float, scale: float, window: int) -> float:
@@ -84,11 +96,11 @@ def figure() -> Explorable:
         title=Text(zh="梯度沿时间往回走", en="A gradient on its way back through time"),
         reading=Text(
             zh="读图：横轴是往回走了多少步，纵轴是最后一步的状态对那么多步之前的状态的梯度有多大，每一格是好几个数量级。"
-            "直线往下，就是每一步乘以同一个小于 1 的数。彩色细线是五个随机种子，粗线是它们的中位数，灰线是其他单元的中位数；"
+            "直线往下，就是每一步乘以同一个小于 1 的数。彩色细线是三个随机种子，粗线是它们的中位数，灰线是其他单元的中位数；"
             "箭头表示线已经走出图外。",
             en="How to read it: across, how many steps back; upwards, how large the gradient of the last state with respect "
             "to the state that many steps earlier is, each grid line many powers of ten from the next. A straight line "
-            "down is the same factor below 1 at every step. The thin coloured lines are five random seeds and the bold one "
+            "down is the same factor below 1 at every step. The thin coloured lines are three random seeds and the bold one "
             "their median; grey lines are the medians of the other cells; an arrow says that a line has left the picture.",
         ),
         controls=[
@@ -100,6 +112,7 @@ def figure() -> Explorable:
                     "LSTM": Text(zh="LSTM，遗忘门偏置 0", en="LSTM, forget bias 0"),
                     "LSTM, b=1": Text(zh="LSTM，遗忘门偏置 1", en="LSTM, forget bias 1"),
                     "LSTM, b=5": Text(zh="LSTM，遗忘门偏置 5", en="LSTM, forget bias 5"),
+                    "LSTM, chrono": Text(zh="LSTM，chrono 初始化", en="LSTM, chrono initialisation"),
                 },
                 label=Text(zh="循环单元", en="Cell"),
             ),
@@ -137,7 +150,7 @@ def figure() -> Explorable:
                 ),
                 y=Axis(
                     Text(zh="梯度的谱范数", en="spectral norm of the gradient"),
-                    limits=lambda window: WINDOWS[window],
+                    limits=lambda window: WINDOWS[min(w for w in WINDOWS if w >= window)],
                     symbol="‖∂s_T/∂s_{T−l}‖_2",
                     decades=True,
                     quantum=0.02,
@@ -148,7 +161,7 @@ def figure() -> Explorable:
                 ]
                 + [
                     Series(
-                        lambda cell, gain, scale: bounds(cell=cell, gain=gain)[SCALES.index(scale)],
+                        lambda cell, gain, scale: bounds(cell=cell, gain=gain, scale=scale),
                         x=LAGS,
                         label=Text(zh="上界", en="bound"),
                         color="blue",
@@ -166,9 +179,9 @@ def figure() -> Explorable:
         sentence=Sentence(
             Text(
                 zh="{cell}，增益 {gain}，输入尺度 {scale}：往回 {window} 步，梯度的范数是 {norm}"
-                "（五个种子的中位数，最小 {low}，最大 {high}），平均每步乘以 {factor}。{verdict}",
+                "（三个种子的中位数，最小 {low}，最大 {high}），平均每步乘以 {factor}。{verdict}",
                 en="{cell}, gain {gain}, input scale {scale}: {window} steps back the norm of the gradient is {norm} "
-                "(median of five seeds, from {low} to {high}), a factor of {factor} a step. {verdict}",
+                "(median of three seeds, from {low} to {high}), a factor of {factor} a step. {verdict}",
             ),
             norm=lambda cell, gain, scale, window: power_text(median(cell, gain, scale, window)),
             low=lambda cell, gain, scale, window: power_text(at_end(cell, gain, scale, window)[0].item()),
@@ -186,4 +199,5 @@ def figure() -> Explorable:
                 ],
             ),
         ),
+        slow=[decays, bounds],
     )

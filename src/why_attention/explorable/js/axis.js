@@ -68,16 +68,18 @@ export function plainSymbol(axis) {
   return axis.symbol ? axis.symbol.replace(/[_{}]/g, "") : axis.label;
 }
 
-// The grid, ticks and names of a plot's two axes. box: {left, top, right, bottom} in pixels.
-export function drawAxes(panel, [xLimits, yLimits], box) {
+// The grid, ticks and names of a plot's two axes. box: {left, top, right, bottom} in pixels.  whole: whole numbers only,
+// each of which may have its tick.
+export function drawAxes(panel, [xLimits, yLimits], box, whole = false) {
+  const [across, upwards] = whole ? [30, 24] : [60, 45]; // pixels from tick to tick, at least
   const x = scaleBetween(xLimits, [box.left, box.right]);
   const y = scaleBetween(yLimits, [box.bottom, box.top]);
   const parts = [];
-  for (const tick of ticksBetween(xLimits, (box.right - box.left) / 80, panel.x.decades)) {
+  for (const tick of ticksBetween(xLimits, (box.right - box.left) / across, whole || panel.x.decades)) {
     parts.push(node("text", { class: "tick", x: x(tick), y: box.bottom + 18, "text-anchor": "middle" }, numberText(tick, panel.x.decades)));
     parts.push(node("path", { class: "grid", d: `M${x(tick)},${box.bottom}v5` }));
   }
-  for (const tick of ticksBetween(yLimits, (box.bottom - box.top) / 45, panel.y.decades)) {
+  for (const tick of ticksBetween(yLimits, (box.bottom - box.top) / upwards, whole || panel.y.decades)) {
     parts.push(node("path", { class: "grid", d: `M${box.left},${y(tick)}H${box.right}` }));
     parts.push(node("text", { class: "tick", x: box.left - 6, y: y(tick) + 4, "text-anchor": "end" }, numberText(tick, panel.y.decades)));
   }

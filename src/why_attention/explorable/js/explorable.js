@@ -128,7 +128,7 @@ export async function render({ model, el, linkOf }) {
     drawn = values;
     draw();
     const later = missing(needs.flatMap(({ later }) => later));
-    if (later.length && live) kernel.ask({ values, parts: later });
+    if (later.length && live) kernel.ask({ values, parts: [later[0]] }); // one at a time, so that a new value need not wait for all
   }
 
   // Without a kernel there is the grid alone: go to its nearest values.

@@ -10,7 +10,7 @@ function rowsOf({ shape, values }) {
 export function graphPanel(panel, words) {
   const svg = node("svg");
   const picked = node("g", { class: "picked" });
-  const across = plainSymbol(panel.x);
+  const coordinate = plainSymbol(panel.x);
   const needs = [panel.x.limits, panel.y.limits, panel.nodes, panel.edges, ...(panel.scale ? [panel.scale.limits] : [])];
   let [nodes, edges, places, radius] = [[], [], [], 0];
 
@@ -20,11 +20,13 @@ export function graphPanel(panel, words) {
     [nodes, edges] = [rowsOf(view.at(panel.nodes)), rowsOf(view.at(panel.edges))];
     const box = { left: 46, top: 34, right: size - (shades ? 66 : 14), bottom: Math.round(Math.min(380, Math.max(240, size * 0.5))) - 46 };
     svg.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 46}`);
-    const { x, y, parts } = drawAxes(panel, limits, box);
+    const { x, y, parts } = drawAxes(panel, limits, box, true);
     if (panel.color) parts.push(node("text", { class: `heading ${panel.color}`, x: box.right, y: box.top - 12, "text-anchor": "end" }, panel.title));
     if (shades) parts.push(...drawColorBar(panel, shades, box));
     places = nodes.map(([a, b]) => [x(a), y(b)]);
-    radius = Math.max(2, Math.min(9, (0.35 * (box.right - box.left)) / Math.sqrt(nodes.length)));
+    const across = [...new Set(places.map(([a]) => a))].sort((a, b) => a - b);
+    const gap = Math.min(box.right - box.left, ...across.slice(1).map((a, i) => a - across[i]));
+    radius = Math.max(2, Math.min(7, 0.4 * gap));
     for (const [from, to, strength] of edges) parts.push(node("path", { class: "edge", d: pathOf(from, to), "stroke-width": 0.5 + 1.5 * strength }));
     nodes.forEach(([, , number], i) => parts.push(makeNode(i, shades && `rgb(${colorAt(panel.colormap, shades, number)})`)));
     svg.replaceChildren(...parts, picked);
@@ -51,25 +53,26 @@ export function graphPanel(panel, words) {
 
   function pickAt(px, py) {
     const near = places.map(([a, b]) => Math.hypot(a - px, 0.1 * (b - py)));
-    return near.length ? { [across]: nodes[near.indexOf(Math.min(...near))][0] } : null;
+    return near.length ? { [coordinate]: nodes[near.indexOf(Math.min(...near))][0] } : null;
   }
 
   function step(pick, key) {
     const all = [...new Set(nodes.map(([a]) => a))].sort((a, b) => a - b);
-    const now = all.indexOf(pick?.[across]);
+    const now = all.indexOf(pick?.[coordinate]);
     const next = { ArrowRight: now + 1, ArrowLeft: now < 0 ? 0 : now - 1, Home: 0, End: all.length - 1 }[key];
-    return next === undefined ? null : { [across]: all[Math.min(all.length - 1, Math.max(0, next))] };
+    return next === undefined ? null : { [coordinate]: all[Math.min(all.length - 1, Math.max(0, next))] };
   }
 
   function mark(pick) {
-    const at = pick && across in pick ? nodeAt(pick[across]) : -1;
+    const at = pick && coordinate in pick ? nodeAt(pick[coordinate]) : -1;
     picked.replaceChildren();
-    if (at < 0) return "";
+    if (at < 0) return null;
     const read = edges.filter(([, to]) => to === at);
     picked.append(...read.map(([from, to]) => node("path", { class: `edge ${panel.color ?? ""}`, d: pathOf(from, to) })));
     picked.append(node("circle", { class: "ring", cx: places[at][0], cy: places[at][1], r: radius + 4 }));
     const value = panel.scale ? `${words.comma}${panel.scale.label} ${amountText(nodes[at][2], panel.scale.decades)}` : "";
-    return `${panel.title}${words.colon}${panel.y.label} ${amountText(nodes[at][1])}${value}${words.comma}${words.reads(read.length)}`;
+    const text = `${panel.title}${words.is}${panel.y.label} ${amountText(nodes[at][1])}${value}${words.comma}${words.reads(read.length)}`;
+    return { place: `${coordinate} = ${amountText(pick[coordinate])}`, text };
   }
 
   function table() {

@@ -66,12 +66,12 @@ export function heatmapPanel(panel, words) {
   function mark(pick) {
     const shown = pick && "row" in pick && pick.row <= matrix.shape[0] && pick.column <= matrix.shape[1];
     ring.setAttribute("display", shown ? "inline" : "none");
-    if (!shown) return "";
+    if (!shown) return null;
     const place = { x: box.left + (pick.column - 1) * cell, y: box.top + (pick.row - 1) * cell, width: cell, height: cell };
     for (const [name, number] of Object.entries(place)) ring.setAttribute(name, number.toFixed(1));
     const value = matrix.values[(pick.row - 1) * matrix.shape[1] + pick.column - 1];
     const amount = value === -Infinity ? words.none : `${panel.scale.label} ${amountText(value, panel.scale.decades)}`;
-    return `${panel.title}${words.colon}${panel.rows} = ${pick.row}${words.comma}${panel.columns} = ${pick.column}${words.comma}${amount}`;
+    return { place: `${panel.rows} = ${pick.row}${words.comma}${panel.columns} = ${pick.column}`, text: `${panel.title}${words.is}${amount}` };
   }
 
   function table() {

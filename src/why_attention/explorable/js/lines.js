@@ -172,7 +172,7 @@ export function linesPanel(panel, words) {
     const inside = place !== undefined && place >= drawn.limits[0][0] && place <= drawn.limits[0][1];
     cursor.setAttribute("display", inside ? "inline" : "none");
     dots.replaceChildren();
-    if (!inside) return "";
+    if (!inside) return null;
     const { x, y, box } = frame;
     cursor.setAttribute("d", `M${rounded(x(place))},${box.top}V${box.bottom}`);
     const said = drawn.series.flatMap((data, i) => {
@@ -182,7 +182,7 @@ export function linesPanel(panel, words) {
       if (high >= box.top && high <= box.bottom) dots.append(node("circle", { class: data.inFocus ? `dot ${panel.series[i].color}` : "dot aside", cx: x(data.x[at]), cy: high, r: 4 }));
       return [`${data.label} ${amountsOf(data, at)}`];
     });
-    return `${across} = ${amountText(place, panel.x.decades)}${words.colon}${said.join(words.semicolon)}`;
+    return { place: `${across} = ${amountText(place, panel.x.decades)}`, text: said.join(words.semicolon) };
   }
 
   // The median and, of a family, its lowest and highest.

@@ -10,7 +10,9 @@ export function makePicking(panels, specs, words) {
 
   // Mark the pick anew, after the drawing or the pick itself has changed.
   function refresh() {
-    const said = panels.map((panel) => panel.mark(pick)).filter(Boolean);
+    const marks = panels.map((panel) => panel.mark(pick)).filter(Boolean);
+    const places = [...new Set(marks.map(({ place }) => place))];
+    const said = places.map((place) => place + words.colon + marks.filter((mark) => mark.place === place).map(({ text }) => text).join(words.semicolon));
     readout.textContent = news || said.join(words.semicolon) || words.hint;
     readout.classList.toggle("hint", !news && !said.length);
   }

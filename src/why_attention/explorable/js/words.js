@@ -23,6 +23,7 @@ export const WORDS = {
     uncopied: "没能复制，请从这里复制链接地址",
     colon: "：",
     comma: "，",
+    is: " ",
     semicolon: "；",
   },
   en: {
@@ -47,6 +48,7 @@ export const WORDS = {
     uncopied: "Not copied: copy this link's address",
     colon: ": ",
     comma: ", ",
+    is: ": ",
     semicolon: "; ",
   },
 };

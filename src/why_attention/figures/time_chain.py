@@ -1,0 +1,160 @@
+"""Figure time-chain: in a recurrence n steps wait for one another; a convolution and attention need one step a layer.
+
+Three graphs show which value waits for which, each value as high as the earliest round in which it can be computed;
+beside them stand measured times, which depend on the machine as the rounds do not.
+"""
+
+from functools import cache, partial
+
+import torch
+from torch import nn
+
+from why_attention.dependency_graph import (
+    DependencyGraph,
+    attention,
+    convolution,
+    earliest_steps,
+    recurrence,
+    sequential_steps,
+)
+from why_attention.device import pick_device
+from why_attention.explorable import Axis, Control, Explorable, Graph, Lines, Sentence, Series, Text
+from why_attention.timing import Machine, forward_times, machine
+
+LENGTHS, KERNELS = [4, 8, 12, 16], [2, 3, 5]  # of the graphs
+SIZE, HEADS, ROUNDS = 64, 4, 40  # d of the layers that are timed; heads; rounds of timing
+TIMED_LENGTHS = [8, 16, 32, 64, 128, 256, 512, 1024]
+RNN, CONVOLUTION, ATTENTION = "RNN", Text(zh="卷积", en="convolution"), Text(zh="注意力", en="attention")
+
+
+def nodes(graph: DependencyGraph) -> list[tuple[int, int, int]]:
+    """Return position, earliest round, and 1 for what is computed or 0 for an input, of every node: (N, 3)."""
+    return [(t, step, int(layer > 0)) for (layer, t), step in zip(graph.nodes, earliest_steps(graph))]
+
+
+def edges(graph: DependencyGraph) -> list[tuple[int, int, float]]:
+    """Return every edge, thin: (E, 3)."""
+    return [(start, end, 0.2) for start, end in graph.edges]
+
+
+@cache
+def times() -> dict[str, torch.Tensor]:
+    """Return log10 of the forward time in ms of torch's own layers: lower quartile, median, upper quartile, (3, L)."""
+    device = pick_device()
+    rnn, lstm = (layer(SIZE, SIZE, batch_first=True).to(device).eval() for layer in (nn.RNN, nn.LSTM))
+    conv = nn.Conv1d(SIZE, SIZE, 3, padding=1).to(device).eval()
+    heads = nn.MultiheadAttention(SIZE, HEADS, batch_first=True).to(device).eval()
+    measured = []
+    for n in TIMED_LENGTHS:
+        x = torch.randn(1, n, SIZE, generator=torch.Generator().manual_seed(0)).to(device)
+        calls = {
+            "rnn": partial(rnn, x),
+            "lstm": partial(lstm, x),
+            "convolution": partial(conv, x.mT.contiguous()),
+            "attention": partial(heads, x, x, x, need_weights=False),
+        }
+        measured.append(forward_times(calls, ROUNDS))
+    return {
+        name: torch.tensor([(t[name].low, t[name].median, t[name].high) for t in measured]).mul(1000).log10().T
+        for name in measured[0]
+    }
+
+
+@cache
+def measured_on() -> Machine:
+    return machine()
+
+
+def milliseconds(name: str) -> str:
+    """Write the median time of a layer at the longest length."""
+    return f"{10 ** times()[name][1, -1].item():.2g}"
+
+
+def limits_of_times() -> tuple[float, float]:
+    """Return limits that hold every measured time."""
+    every = torch.stack(list(times().values()))
+    return every.min().item() - 0.1, every.max().item() + 0.1
+
+
+def panel(graph, title: Text, color: str, mark: str) -> Graph:
+    """Return the panel of one dependency graph, a function of n or of n and k. All have the same axes, so that heights compare."""
+    return Graph(
+        over(graph, nodes),
+        over(graph, edges),
+        title=title,
+        x=Axis(Text(zh="位置", en="position"), limits=lambda n: (0.3, n + 0.7), symbol="t"),
+        y=Axis(Text(zh="最早的轮次", en="earliest round"), limits=lambda n: (-0.6, n + 0.6)),
+        color=color,
+        mark=mark,
+    )
+
+
+def over(graph, part):
+    """Return a function of the graph's own controls that gives a part of it."""
+    return (lambda n, k: part(graph(n, k))) if graph is convolution else (lambda n: part(graph(n)))
+
+
+def figure() -> Explorable:
+    """Return the figure in the page's language."""
+    lengths = torch.tensor(TIMED_LENGTHS).log10()
+    return Explorable(
+        "time-chain",
+        title=Text(zh="谁要等谁", en="What waits for what"),
+        reading=Text(
+            zh="读图：前三幅里，空心的是输入，实心的是一层算出的值，连线表示要先有下面的值才能算上面的值；越高的值，越晚才能算。"
+            "第四幅是 PyTorch 自带的层前向一次的实测时间，两轴都是对数刻度；粗线是中位数，细线是上下四分位数。",
+            en="How to read it: in the first three pictures hollow marks are inputs and filled ones the values of one layer; "
+            "a line says that the lower value must be there before the upper one can be computed, and the higher a value "
+            "stands, the later it comes. The fourth shows measured times of one forward pass of PyTorch's own layers, on "
+            "two logarithmic axes; bold lines are medians, thin ones the quartiles.",
+        ),
+        controls=[
+            Control("n", LENGTHS, label=Text(zh="序列长度", en="length of the sequence"), symbol="n", start=8),
+            Control(
+                "k", KERNELS, label=Text(zh="卷积核大小", en="size of the kernel"), symbol="k", start=3, folded=True
+            ),
+        ],
+        panels=[
+            panel(recurrence, Text(zh="循环", en="recurrence"), "vermilion", "circle"),
+            panel(convolution, CONVOLUTION, "green", "square"),
+            panel(attention, ATTENTION, "blue", "triangle"),
+            Lines(
+                title=Text(zh="前向一次的时间", en="Time of one forward pass"),
+                x=Axis(Text(zh="序列长度", en="length"), (0.85, 3.05), symbol="n", decades=True, quantum=0.001),
+                y=Axis(
+                    Text(zh="前向时间", en="forward time"),
+                    limits=limits_of_times,
+                    unit=Text(zh="毫秒", en="ms"),
+                    decades=True,
+                    quantum=0.005,
+                ),
+                series=[
+                    Series(lambda: times()["rnn"], lengths, RNN, "vermilion", "circle"),
+                    Series(lambda: times()["lstm"], lengths, "LSTM", "vermilion", "diamond", dashed=True),
+                    Series(lambda: times()["convolution"], lengths, CONVOLUTION, "green", "square"),
+                    Series(lambda: times()["attention"], lengths, ATTENTION, "blue", "triangle"),
+                ],
+            ),
+        ],
+        sentence=Sentence(
+            Text(
+                zh="一层读 {n} 个 token：循环要 {recurrence} 轮，卷积（k = {k}）要 {convolution} 轮，注意力要 {attention} 轮。"
+                "实测：{device}，{threads} 个线程，d = {d}，读 {longest} 个 token，RNN 用 {rnn_ms} 毫秒，LSTM 用 {lstm_ms} 毫秒，"
+                "卷积用 {convolution_ms} 毫秒，注意力用 {attention_ms} 毫秒。",
+                en="One layer reads {n} tokens: recurrence needs {recurrence} rounds, convolution (k = {k}) {convolution}, attention "
+                "{attention}. Measured ({device}, threads: {threads}, d = {d}): for {longest} tokens the RNN takes {rnn_ms} ms, "
+                "the LSTM {lstm_ms} ms, convolution {convolution_ms} ms and attention {attention_ms} ms.",
+            ),
+            recurrence=lambda n: sequential_steps(recurrence(n)),
+            convolution=lambda n, k: sequential_steps(convolution(n, k)),
+            attention=lambda n: sequential_steps(attention(n)),
+            device=lambda: measured_on().device,
+            threads=lambda: measured_on().threads,
+            d=lambda: SIZE,
+            longest=lambda: TIMED_LENGTHS[-1],
+            rnn_ms=lambda: milliseconds("rnn"),
+            lstm_ms=lambda: milliseconds("lstm"),
+            convolution_ms=lambda: milliseconds("convolution"),
+            attention_ms=lambda: milliseconds("attention"),
+        ),
+    )

@@ -1,0 +1,150 @@
+"""What the tests in JupyterLab share: a server of its own, its page in Chromium, notebooks whose cells can be run."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import nbformat
+from chromium import Visit
+from playwright.sync_api import Browser, Locator
+
+ROOT = Path(__file__).parents[1]
+TOKEN = "only-for-tests"
+FOLDERS = ("CONFIG_DIR", "DATA_DIR", "RUNTIME_DIR"), ("WORKSPACES_DIR", "SETTINGS_DIR")  # of Jupyter, of JupyterLab
+ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+(?=/)")
+
+
+@contextmanager
+def jupyterlab(folder: Path, home: Path) -> Iterator[str]:
+    """Serve a folder in JupyterLab, with the settings of `make lab`, and give its address.
+
+    home: where this server keeps what it remembers, so that it shares nothing with the user's or another worker's.
+    """
+    variables = {name: value for name, value in os.environ.items() if name != "EXPLORABLE_STORE"}
+    for prefix, names in zip(("JUPYTER_", "JUPYTERLAB_"), FOLDERS):
+        variables |= {prefix + name: str(home / name.lower()) for name in names}
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--LabApp.expose_app_in_browser=True"]
+    command += ["--ServerApp.ip=127.0.0.1", "--ServerApp.port=0", f"--IdentityProvider.token={TOKEN}"]
+    command += [f"--ServerApp.root_dir={folder}", f"--LabApp.app_settings_dir={ROOT / 'tools' / 'lab'}"]
+    log = home / "server.log"
+    with log.open("w", encoding="utf-8") as output:
+        server = subprocess.Popen(command, cwd=folder, env=variables, stdout=output, stderr=subprocess.STDOUT)
+    try:
+        yield address_in(log, server)
+    finally:
+        server.terminate()
+        try:
+            server.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+
+
+def address_in(log: Path, server: subprocess.Popen) -> str:
+    """Wait until the server has written its address."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end and server.poll() is None:
+        if found := ADDRESS.search(log.read_text(encoding="utf-8")):
+            return found[0]
+        time.sleep(0.1)
+    raise RuntimeError(f"JupyterLab did not start; it said:\n{log.read_text(encoding='utf-8')}")
+
+
+class Notebook:
+    """A notebook that is open in JupyterLab; of its methods those that press keys or run cells need it in front."""
+
+    def __init__(self, lab: "Lab", name: str):
+        self.lab, self.page, self.name = lab, lab.visit.page, name
+        self.path = lab.folder / name
+        self.panel: Locator = self.page.locator(f"#{self.js('panel.id')}")
+
+    def js(self, expression: str, argument=None):
+        """Evaluate JavaScript in which ``panel`` is this notebook and ``kernel`` its kernel; awaits a promise."""
+        return self.page.evaluate(
+            f"""async ([name, argument]) => {{
+                const panel = [...jupyterapp.shell.widgets('main')].find((one) => one.context?.path === name);
+                const kernel = panel.sessionContext?.session?.kernel;
+                return {expression};
+            }}""",
+            [self.name, argument],
+        )
+
+    def run(self, source: str, cell: int = 0, wait: bool = True) -> None:
+        """Give a cell this source and run it, to its end unless ``wait`` is False."""
+        self.js(
+            """(async ([source, cell, wait]) => {
+                jupyterapp.shell.activateById(panel.id);
+                panel.content.activeCellIndex = cell;
+                panel.content.activeCell.model.sharedModel.setSource(source);
+                const running = jupyterapp.commands.execute('notebook:run-cell');
+                if (wait) await running;
+            })(argument)""",
+            [source, cell, wait],
+        )
+
+    def python(self, expression: str):
+        """Return what a Python expression gives in the kernel."""
+        reply = self.js(
+            """(async () => {
+                const request = { code: '', store_history: false, user_expressions: { value: argument } };
+                const { content } = await kernel.requestExecute(request).done;
+                return content.user_expressions.value;
+            })()""",
+            expression,
+        )
+        assert reply["status"] == "ok", reply
+        return ast.literal_eval(reply["data"]["text/plain"])
+
+    def show(self, source: str) -> Locator:
+        """Run a cell that ends with a figure; return the figure when its kernel has answered."""
+        self.run(source)
+        figure = self.panel.locator("figure.explorable")
+        self.panel.locator("figure.explorable[data-kernel=alive]").wait_for()
+        return figure
+
+    def save(self) -> None:
+        self.js("panel.context.save()")
+
+    def close(self) -> None:
+        """Close the notebook and end its kernel."""
+        self.js("panel.sessionContext.shutdown()")
+        self.js("panel.dispose()")
+
+
+class Lab:
+    """JupyterLab in Chromium over a folder of notebooks."""
+
+    def __init__(self, browser: Browser, address: str, folder: Path):
+        self.address, self.folder = address, folder
+        self.visit = Visit(browser, viewport={"width": 1280, "height": 1400})
+        self.visit.page.goto(f"{address}/lab?token={TOKEN}")
+        self.visit.page.wait_for_function("globalThis.jupyterapp", timeout=60_000)
+        self.visit.page.evaluate("jupyterapp.restored.then(() => {})")
+
+    def open(self, name: str, kernel: bool = True) -> Notebook:
+        """Open a notebook, made of two empty cells where the folder has none of that name."""
+        if not (self.folder / name).exists():
+            cells = [nbformat.v4.new_code_cell() for _ in range(2)]
+            metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
+            nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), self.folder / name)
+        options = {"path": name, "factory": "Notebook"}
+        if not kernel:
+            options["kernelPreference"] = {"shouldStart": False, "canStart": False, "autoStartDefault": False}
+        self.visit.page.evaluate(
+            """async (options) => {
+                const panel = await jupyterapp.commands.execute('docmanager:open', options);
+                await panel.context.ready;
+                await panel.sessionContext.ready;
+            }""",
+            options,
+        )
+        return Notebook(self, name)
+
+    def close(self) -> None:
+        self.visit.close()
