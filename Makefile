@@ -1,5 +1,5 @@
 # make serve   set up, build both editions, serve them on http://localhost:8000
-# make lab     set up, derive a notebook from every page, open them in JupyterLab
+# make lab     set up, derive a notebook from every page, open them in JupyterLab (options: LAB="--no-browser")
 # make site    set up, build both editions into _site/
 # make test    set up, build both editions from scratch, test everything
 # make bench   measure the ratios that the project promises
@@ -8,6 +8,7 @@
 
 PYTHON ?= python3
 PORT ?= 8000
+LAB ?=
 IN_VENV = .venv/bin/python
 
 .PHONY: serve lab site setup test bench picture clean
@@ -16,7 +17,7 @@ serve: site
 	@$(IN_VENV) tools/serve.py $(PORT)
 
 lab: setup
-	@$(IN_VENV) tools/lab.py
+	@$(IN_VENV) tools/lab.py $(LAB)
 
 site: setup
 	@$(IN_VENV) tools/site.py

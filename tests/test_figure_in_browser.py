@@ -213,16 +213,172 @@ def test_hostile_addresses_neither_run_nor_show(visit, made_up_page):
 def test_keyboard_alone_reaches_and_moves_every_control(visit, made_up_page):
     page = visit.open((made_up_page / "en.html").as_uri())
     seen = []
-    for _ in range(5):
+    for _ in range(10):
         page.keyboard.press("Tab")
-        seen.append(page.evaluate("document.activeElement.name || document.activeElement.tagName"))
+        seen.append(page.evaluate("document.activeElement.name || document.activeElement.tagName.toUpperCase()"))
         outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
         assert outline != "none", seen
         if seen[-1] == "SUMMARY":
             page.keyboard.press("Enter")
-    assert seen == ["n", "power", "kind", "SUMMARY", "bound"]
+    assert seen == [
+        "n",
+        "power",
+        "kind",
+        "SUMMARY",
+        "bound",
+        "SVG",
+        "SVG",
+        "SVG",
+        "SUMMARY",
+        "DIV",
+    ]  # the table scrolls
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.className") == "copy"
+    page.locator('[name="bound"]').first.focus()
     page.keyboard.press("Space")
     assert state_of(page).endswith("bound=true")
+
+
+def picture(page, number: int, figure: int = 0):
+    return page.locator("figure.explorable").nth(figure).locator("svg[role=application]").nth(number)
+
+
+def readout(page, figure: int = 0) -> str:
+    return page.locator("figure.explorable").nth(figure).locator(".readout").inner_text()
+
+
+def test_before_it_is_touched_the_readout_says_how_to_read(visit, made_up_page):
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    assert "方向键" in readout(page)
+
+
+def test_pointing_at_a_cell_reads_its_value(visit, made_up_page):
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    box = page.locator("canvas").first.bounding_box()  # 8 by 8 cells
+    page.mouse.move(box["x"] + box["width"] * 2.5 / 8, box["y"] + box["height"] * 5.5 / 8)
+    assert readout(page) == "查询 i = 6，键 j = 3：矩阵 影响 0.032"  # 10^(−3 · 0.5)
+    page.mouse.move(box["x"] + box["width"] * 6.5 / 8, box["y"] + box["height"] * 0.5 / 8)
+    assert readout(page) == "查询 i = 1，键 j = 7：矩阵 恰为 0：没有通路"
+
+
+def test_pointing_at_a_line_reads_every_series_there(visit, made_up_page):
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    plot = picture(page, 0).locator("svg").bounding_box()
+    page.mouse.move(plot["x"] + plot["width"] * 4.1 / 7, plot["y"] + 20)
+    assert readout(page) == "l = 4：up 100 (63 … 158)；down 0.01"  # 10^(4 · 0.5), and times 0.9 and 1.1 in the exponent
+
+
+def test_arrow_keys_walk_over_every_kind_of_panel_and_escape_leaves(visit, made_up_page):
+    page = visit.open((made_up_page / "en.html").as_uri())
+    hint = readout(page)
+    picture(page, 0).focus()
+    for key in ("ArrowRight", "ArrowRight", "End", "ArrowLeft"):
+        page.keyboard.press(key)
+    assert readout(page).startswith("l = 6: up 10³")
+    picture(page, 1).focus()
+    for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"):
+        page.keyboard.press(key)
+    assert readout(page) == "query i = 3, key j = 2: Matrix: influence 0.32"
+    picture(page, 2).focus()
+    for key in ("Home", "ArrowRight", "ArrowRight"):
+        page.keyboard.press(key)
+    assert readout(page) == "position = 2: Chain: layer 0, step 2, reads 1 value"
+    page.keyboard.press("Escape")
+    assert readout(page) == hint
+    assert page.evaluate("scrollY") == 0  # the keys did not scroll the page
+
+
+def test_a_pick_stays_while_the_figure_moves_and_follows_its_numbers(visit, made_up_page):
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    picture(page, 1).focus()
+    for _ in range(4):
+        page.keyboard.press("ArrowDown")
+    assert readout(page).endswith("键 j = 1：矩阵 影响 0.032")
+    move(page, "power")
+    assert readout(page).endswith("键 j = 1：矩阵 影响 10⁻³")
+
+
+def test_panels_of_one_figure_share_the_pick(visit, tmp_path):
+    scale = Axis("size", limits=(0, 9), quantum=0.01)
+    figure = Explorable(
+        "twins",
+        title="twins",
+        reading="-",
+        controls=[Control("n", [3, 4], label="n")],
+        panels=[
+            Heatmap(lambda n: np.ones((n, n)), "ones", "row", "column", scale),
+            Heatmap(lambda n: 2 * np.ones((n, n)), "twos", "row", "column", scale),
+        ],
+        sentence=Sentence("-"),
+    )
+    (tmp_path / "page.html").write_text(page_of([figure], "en"), encoding="utf-8")
+    page = visit.open((tmp_path / "page.html").as_uri())
+    picture(page, 0).focus()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("rect.ring:visible").count() == 2
+    assert "ones" in readout(page)
+    assert "twos" in readout(page)
+
+
+def test_the_table_holds_the_numbers_drawn(visit, made_up_page):
+    page = visit.open((made_up_page / "en.html").as_uri())
+    tables = page.locator("figure.explorable").first.locator(".tables")
+    page.locator(".numbers > summary").first.click()
+    assert tables.locator("table").count() == 3
+    head = tables.locator("table").nth(1).locator("thead th").all_inner_texts()
+    assert head == ["query i \\ key j", *map(str, range(1, 9))]
+    cells = tables.locator("table").nth(1).locator("tbody tr").nth(4).locator("th, td").all_inner_texts()
+    assert cells == ["5", "0.01", "0.032", "0.1", "0.32", "1", "0", "0", "0"]
+    move(page, "n")
+    assert tables.locator("table").nth(1).locator("tbody tr").count() == 12
+
+
+def test_the_link_copies_the_state_and_opens_it(browser, made_up_page):
+    visit = Visit(browser, permissions=["clipboard-read", "clipboard-write"])
+    page = visit.open((made_up_page / "en.html").as_uri())
+    move(page, "n")
+    move(page, "kind")
+    page.locator("a.copy").first.click()
+    page.wait_for_function("document.querySelector('a.copy').textContent === 'Copied'")
+    address = page.evaluate("navigator.clipboard.readText()")
+    assert address == page.locator("a.copy").first.get_attribute("href")
+    state = state_of(page)
+    page.goto("about:blank")
+    assert state_of(visit.open(address)) == state == "n=12;power=0.5;kind=down;bound=false"
+    visit.close()
+
+
+def test_a_page_without_a_clipboard_copies_all_the_same(browser, made_up_page):
+    visit = Visit(browser)
+    visit.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
+    page = visit.open((made_up_page / "en.html").as_uri())
+    page.locator("a.copy").first.click()
+    page.wait_for_function("document.querySelector('a.copy').textContent === 'Copied'")
+    visit.close()
+
+
+def test_the_sentence_is_announced_whole_and_once_a_change(visit, made_up_page):
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    output = page.locator("figure.explorable output").first
+    assert output.get_attribute("aria-atomic") == "true"
+    page.wait_for_function("document.querySelector('output').getAttribute('aria-busy') === 'false'")
+    for name in ("n", "power", "power"):
+        move(page, name)
+        assert output.get_attribute("aria-busy") == "true"  # a screen reader waits for the reader's pause
+    page.wait_for_function("document.querySelector('output').getAttribute('aria-busy') === 'false'")
+
+
+def test_a_page_offers_its_grid_only(visit, made_up_page):
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    assert page.locator("input[type=number]:visible").count() == 0
+
+
+def test_nothing_moves_by_itself(browser, made_up_page):
+    visit = Visit(browser, reduced_motion="reduce")
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    styles = "[...document.querySelectorAll('figure.explorable *')].map((e) => getComputedStyle(e))"
+    assert page.evaluate(f"{styles}.every((s) => s.animationName === 'none' && s.transitionDuration === '0s')")
+    visit.close()
 
 
 def test_touch_moves_a_slider(browser, made_up_page):
@@ -290,7 +446,7 @@ def test_a_drawing_that_fails_leaves_the_picture_and_a_sentence(browser, made_up
     page = visit.open((made_up_page / "zh.html").as_uri(), figures=False)
     page.wait_for_selector(".notice")
     assert page.locator("img.still").first.is_visible()
-    assert page.locator("input, output").count() == 0
+    assert page.locator("input, output, svg, .foot").count() == 0
     visit.close()
 
 

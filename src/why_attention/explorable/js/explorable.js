@@ -65,14 +65,17 @@ export async function render({ model, el, linkOf }) {
   figure.setAttribute("aria-label", spec.title);
   showStill(figure, model.get("_still"));
   if (typeof DecompressionStream === "undefined") return notify(figure, words.unable);
-  let numbers;
   try {
-    numbers = numbersOf(await unpack(model.get("_frames")), spec.controls);
+    return mount({ model, figure, box, linkOf, spec, words, numbers: numbersOf(await unpack(model.get("_frames")), spec.controls) });
   } catch (error) {
     console.warn(`figure ${spec.name}: ${error}`);
-    return notify(figure, words.failed);
+    figure.querySelectorAll(".controls, .stage, .readout, output, .foot").forEach((part) => part.remove()); // half a figure is none
+    notify(figure, words.failed);
   }
+}
 
+// Returns what takes the figure down again.
+function mount({ model, figure, box, linkOf, spec, words, numbers }) {
   const names = spec.controls.map(({ name }) => name);
   const starts = new Map(spec.controls.map(({ name, start }) => [name, start]));
   const modelValues = () => new Map(names.map((name) => [name, model.get(name)]));
