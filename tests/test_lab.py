@@ -1,0 +1,618 @@
+"""Figures in a live JupyterLab: the contract of the static page, numbers between the grid's, the kernel's ends, keys."""
+
+import json
+import os
+import signal
+import time
+import urllib.request
+
+import nbformat
+import numpy as np
+import pytest
+from chromium import Visit, hash_of, move, page_of, state_of
+from jupyterlab import TOKEN, Lab, jupyterlab
+from nbconvert import HTMLExporter
+from test_figure_in_browser import X, chain, made_up, triangle
+
+from why_attention.explorable import set_language
+
+CONTROLS = ["n", "power", "kind", "bound"]
+START = "n=8;power=0.5;kind=up;bound=false"
+SETUP = f"""
+import sys, time
+sys.path.append({os.path.dirname(__file__)!r})
+import numpy as np
+from ipywidgets import jslink
+from test_figure_in_browser import made_up
+from why_attention.explorable import *
+from why_attention.explorable.script import WIDGET
+set_language("en")
+
+def one_slider(function):
+    return Explorable(
+        "one-slider", title="One slider", reading="",
+        controls=[Control("x", [0.0, 1.0, 2.0], label="x"), Control("n", [4, 8], label="n")],
+        panels=[
+            Lines(title="", x=Axis("i", limits=(0, 3)), y=Axis("y", limits=(0, 6)), series=[Series(function, [0, 1, 2, 3], "y")]),
+            Heatmap(lambda n: np.eye(n), title="", rows="i", columns="j", scale=Axis("s", limits=(0, 1))),
+        ],
+        sentence=Sentence("x = {{x}}, n = {{n}}."),
+    )
+
+calls = []
+def slow(x):
+    if x not in (0, 1, 2):
+        calls.append(x)
+        time.sleep(2)
+    return np.arange(4) * x
+
+def brittle(x):
+    if x == 0.5:
+        raise ValueError("one half is beyond me")
+    return np.arange(4) * x
+"""
+MADE_UP = "fig = made_up()\nfig"
+
+
+@pytest.fixture(scope="module")
+def lab(browser, tmp_path_factory):
+    folder, home = tmp_path_factory.mktemp("notebooks"), tmp_path_factory.mktemp("jupyter")
+    with jupyterlab(folder, home) as address:
+        lab = Lab(browser, address, folder)
+        yield lab
+        lab.close()
+
+
+@pytest.fixture(scope="module")
+def shared(lab):
+    """A notebook for all tests that leave its kernel alive."""
+    notebook = lab.open("shared.ipynb")
+    notebook.run(SETUP, cell=1)
+    return notebook
+
+
+@pytest.fixture
+def notebook(shared):
+    yield shared
+    shared.run('set_language("en")', cell=1)
+
+
+@pytest.fixture
+def own(lab, request):
+    """A notebook for this test alone, which may end its kernel."""
+    notebook = lab.open(f"{request.node.originalname}.ipynb")
+    notebook.run(SETUP, cell=1)
+    yield notebook
+    notebook.close()
+
+
+@pytest.fixture(autouse=True)
+def nothing_amiss(lab):
+    """No test may leave an error in the browser or a request to another host."""
+    yield
+    errors, lab.visit.errors[:] = list(lab.visit.errors), []
+    elsewhere, lab.visit.elsewhere[:] = list(lab.visit.elsewhere), []
+    assert errors == []
+    assert elsewhere == []
+
+
+def drawn(figure):
+    """Return ``figure.drawn``, the numbers on screen (JSON turns −Infinity into null)."""
+    return json.loads(figure.evaluate("(figure) => JSON.stringify(figure.drawn)"))
+
+
+def box_of(figure, name):
+    return figure.locator(f'.control-with-box:has([name="{name}"]) .box')
+
+
+def readout(figure):
+    return figure.locator(".readout").inner_text()
+
+
+def wait(figure, condition, argument=None):
+    """Wait until a condition on ``figure`` holds in the browser."""
+    handle = figure.element_handle()
+    figure.page.wait_for_function(f"([figure, argument]) => {condition}", arg=[handle, argument], timeout=15_000)
+
+
+def wait_for_state(figure, state):
+    wait(figure, "figure.dataset.state === argument", state)
+
+
+def wait_in_kernel(notebook, expression, value):
+    """Wait until an expression has a value in the kernel, where a browser's message may arrive late."""
+    end = time.monotonic() + 10
+    while (found := notebook.python(expression)) != value and time.monotonic() < end:
+        time.sleep(0.05)
+    assert found == value
+
+
+def check_numbers(figure, n, power):
+    """Check that the figure shows what the functions give, to the precision that it keeps."""
+    lines, heatmap, graph = drawn(figure)["panels"]
+    matrix = np.array([np.nan if v is None else v for v in heatmap["values"]]).reshape(heatmap["shape"])
+    expected = triangle(n, power)
+    np.testing.assert_allclose(matrix, np.where(np.isinf(expected), np.nan, expected), atol=0.05)
+    np.testing.assert_allclose(lines["series"][0]["y"], np.outer([0.9, 1, 1.1], X * power), atol=0.05)
+    np.testing.assert_allclose(graph["nodes"], chain(n), atol=1e-3)
+    assert len(graph["edges"]) == n - 1
+
+
+# The contract
+
+
+def test_first_picture_follows_the_contract(notebook):
+    figure = notebook.show(MADE_UP)
+    assert figure.count() == 1
+    assert notebook.panel.locator("figure figure").count() == 0
+    assert figure.get_attribute("data-name") == "made-up"
+    assert figure.get_attribute("data-state") == START
+    assert figure.locator("output").get_attribute("aria-live") == "polite"
+    assert figure.locator("output").inner_text() == "n = 8, 7 steps, rising, long."
+    assert figure.locator('[name="n"]').get_attribute("aria-valuetext") == "8"
+    assert figure.locator("img.still").is_hidden()
+
+
+def test_controls_are_native_inputs_with_the_names_of_the_traits(notebook):
+    figure = notebook.show(MADE_UP)
+    kinds = "(figure) => [...figure.querySelectorAll('[name]')].map((input) => [input.name, input.type])"
+    wanted = [["n", "range"], ["power", "range"], ["kind", "select-one"], ["bound", "checkbox"]]
+    assert figure.evaluate(kinds) == wanted
+
+
+@pytest.mark.parametrize("name", CONTROLS)
+def test_every_control_changes_the_drawing(notebook, name):
+    figure = notebook.show(MADE_UP)
+    before = hash_of(notebook.panel)
+    move(notebook.panel, name)
+    assert figure.get_attribute("data-drawn") != before
+    assert figure.get_attribute("data-state") != START
+
+
+def test_static_page_and_live_figure_draw_the_same_numbers(notebook, browser, tmp_path, monkeypatch):
+    monkeypatch.delenv("EXPLORABLE_STORE", raising=False)
+    set_language("en")
+    path = tmp_path / "page.html"
+    path.write_text(page_of([made_up()], "en"), encoding="utf-8")
+    set_language("zh")
+    live, visit = notebook.show(MADE_UP), Visit(browser, viewport={"width": 1280, "height": 1400})
+    page = visit.open(path.as_uri())
+    static = page.locator("figure.explorable")
+    states = set()
+    for name in [None, *CONTROLS, *CONTROLS, "n", "kind"]:
+        if name:
+            move(page, name)
+            move(notebook.panel, name)
+        assert state_of(page) == state_of(notebook.panel)
+        assert len(drawn(live)["panels"]) == 3
+        assert drawn(live) == drawn(static)
+        assert hash_of(notebook.panel) == hash_of(page)
+        states.add(state_of(page))
+    assert len(states) == 11
+    visit.close()
+
+
+# Between the grid's values
+
+
+def test_boxes_show_once_the_kernel_has_answered(notebook):
+    figure = notebook.show(MADE_UP)
+    assert figure.locator(".box:visible").count() == 2
+    assert figure.locator(".control .value:visible").count() == 0
+    assert box_of(figure, "n").get_attribute("aria-label") == "length: type any value"
+
+
+@pytest.mark.parametrize(("name", "typed", "n", "power"), [("power", "0.77", 8, 0.77), ("n", "5", 5, 0.5)])
+def test_a_typed_value_between_the_grids_draws_what_the_function_gives_there(notebook, name, typed, n, power):
+    figure = notebook.show(MADE_UP)
+    box_of(figure, name).fill(typed)
+    wait_for_state(figure, f"n={n};power={power};kind=up;bound=false")
+    check_numbers(figure, n, power)
+    assert figure.locator("output").inner_text().startswith(f"n = {n}, {n - 1} steps, rising, ")
+    assert figure.locator(f'[name="{name}"]').get_attribute("aria-valuetext") == typed
+    assert notebook.python("[fig.n, fig.power]") == [n, power]
+
+
+def test_two_values_between_the_grids_meet(notebook):
+    figure = notebook.show(MADE_UP)
+    box_of(figure, "power").fill("1.3")
+    wait_for_state(figure, "n=8;power=1.3;kind=up;bound=false")
+    box_of(figure, "n").fill("11")
+    wait_for_state(figure, "n=11;power=1.3;kind=up;bound=false")
+    check_numbers(figure, 11, 1.3)
+
+
+def test_the_grey_lines_follow_a_typed_value(notebook):
+    figure = notebook.show(MADE_UP)
+    box_of(figure, "power").fill("0.77")
+    wait_for_state(figure, "n=8;power=0.77;kind=up;bound=false")
+    wait(figure, "figure.drawn.panels[0].series.length === 2")
+    np.testing.assert_allclose(drawn(figure)["panels"][0]["series"][1]["y"], [-X * 0.77], atol=0.05)
+
+
+REFUSED = [
+    ("en", "power", "7", "Type a number from 0.5 to 2."),
+    ("zh", "power", "0.4", "请输入 0.5 到 2 之间的数。"),
+    ("en", "n", "5.5", "Type a whole number from 4 to 12."),
+    ("zh", "n", "13", "请输入 4 到 12 之间的整数。"),
+    ("en", "n", "", "Type a whole number from 4 to 12."),
+]
+
+
+@pytest.mark.parametrize(("language", "name", "typed", "sentence"), REFUSED)
+def test_a_value_that_the_control_cannot_take_is_refused_in_the_figures_language(
+    notebook, language, name, typed, sentence
+):
+    figure = notebook.show(f'set_language("{language}")\n{MADE_UP}')
+    before = drawn(figure)
+    box_of(figure, name).fill(typed)
+    assert readout(figure) == sentence
+    assert box_of(figure, name).get_attribute("aria-invalid") == "true"
+    figure.locator(".numbers > summary").focus()
+    assert box_of(figure, name).input_value() == {"n": "8", "power": "0.5"}[name]
+    assert figure.get_attribute("data-state") == START
+    assert drawn(figure) == before
+    assert notebook.python("[fig.n, fig.power]") == [8, 0.5]
+
+
+def test_a_value_that_the_function_refuses_leaves_the_picture_and_says_so(notebook):
+    figure = notebook.show("fig = one_slider(brittle)\nfig")
+    box_of(figure, "x").fill("1.5")
+    wait_for_state(figure, "x=1.5;n=4")
+    before = figure.get_attribute("data-drawn")
+    box_of(figure, "x").fill("0.5")
+    wait(figure, "figure.querySelector('.readout').textContent.includes('one half is beyond me')")
+    assert readout(figure).startswith("The kernel cannot compute this value, so the figure stays as it was: ")
+    assert figure.get_attribute("data-drawn") == before
+    assert figure.get_attribute("data-state") == "x=1.5;n=4"
+    assert figure.get_attribute("aria-busy") == "false"
+    assert figure.locator('[name="x"]').get_attribute("aria-valuetext") == "1.5"
+    wait_in_kernel(notebook, "fig.x", 1.5)
+
+
+def test_after_a_refusal_of_the_function_the_next_value_is_drawn(notebook):
+    figure = notebook.show("fig = one_slider(brittle)\nfig")
+    box_of(figure, "x").fill("0.5")
+    wait(figure, "figure.querySelector('.readout').textContent.includes('one half is beyond me')")
+    box_of(figure, "x").fill("0.25")
+    wait_for_state(figure, "x=0.25;n=4")
+    assert drawn(figure)["panels"][0]["series"][0]["y"] == [pytest.approx([0, 0.25, 0.5, 0.75], abs=1e-3)]
+
+
+# A slow function
+
+
+def test_while_the_kernel_computes_the_figure_says_so_and_its_sliders_work(notebook):
+    figure = notebook.show("fig = one_slider(slow)\nfig")
+    before = figure.get_attribute("data-drawn")
+    box_of(figure, "x").fill("0.5")
+    wait(figure, "figure.getAttribute('aria-busy') === 'true'")
+    assert readout(figure) == (
+        "The kernel is computing this value; meanwhile the figure stays as it was, and the sliders work."
+    )
+    assert figure.get_attribute("data-drawn") == before
+    move(notebook.panel, "n")
+    assert figure.locator('[name="n"]').get_attribute("aria-valuetext") == "8"
+    assert figure.get_attribute("data-state") == "x=0;n=4"
+    figure.locator('[name="x"]').press("End")
+    assert figure.get_attribute("data-state") == "x=2;n=8"  # drawn at once, without the kernel
+    assert figure.get_attribute("aria-busy") == "false"
+    assert not readout(figure).startswith("The kernel")
+    wait_in_kernel(notebook, "fig.x", 2)
+    assert figure.get_attribute("data-state") == "x=2;n=8"
+
+
+def test_ten_values_typed_quickly_cost_two_computations_and_end_at_the_last(notebook):
+    figure = notebook.show("calls.clear()\nfig = one_slider(slow)\nfig")
+    for tenth in range(1, 11):
+        box_of(figure, "x").fill(f"1.0{tenth}")
+    wait_for_state(figure, "x=1.01;n=4")
+    assert notebook.python("calls") == [1.01]
+
+
+# Python and other figures
+
+
+def test_a_moved_slider_calls_pythons_observer(notebook):
+    notebook.show('seen = []\nfig = made_up()\nfig.observe(lambda change: seen.append(change.new), "n")\nfig')
+    move(notebook.panel, "n")
+    wait_in_kernel(notebook, "seen", [12])
+
+
+def test_a_typed_value_calls_pythons_observer(notebook):
+    figure = notebook.show('seen = []\nfig = made_up()\nfig.observe(lambda change: seen.append(change.new), "n")\nfig')
+    box_of(figure, "n").fill("5")
+    wait_in_kernel(notebook, "seen", [5])
+
+
+@pytest.mark.parametrize(
+    ("statement", "n", "power"),
+    [("fig.n = 12", 12, 0.5), ("fig.n = 7", 7, 0.5), ("fig.power = 0.77", 8, 0.77), ("fig.n, fig.power = 9, 1.9", 9, 1.9)],
+)
+def test_a_value_set_in_python_is_drawn(notebook, statement, n, power):
+    figure = notebook.show(MADE_UP)
+    notebook.run(statement, cell=1)
+    wait_for_state(figure, f"n={n};power={power};kind=up;bound=false")
+    check_numbers(figure, n, power)
+
+
+@pytest.mark.parametrize("typed", ["12", "5"])
+def test_linked_figures_move_together(notebook, typed):
+    notebook.run('left, right = made_up("left"), made_up("right")\njslink((left, "n"), (right, "n"))\ndisplay(left, right)')
+    left, right = (notebook.panel.locator(f'[data-name="{name}"][data-kernel=alive]') for name in ("left", "right"))
+    right.wait_for()
+    box_of(left, "n").fill(typed)
+    wait_for_state(right, f"n={typed};power=0.5;kind=up;bound=false")
+    wait_for_state(left, f"n={typed};power=0.5;kind=up;bound=false")
+    assert drawn(left) == drawn(right)
+    wait_in_kernel(notebook, "[left.n, right.n]", [int(typed)] * 2)
+
+
+def test_one_figure_shown_twice_keeps_both_views_alike(notebook):
+    notebook.run("fig = made_up()\ndisplay(fig, fig)")
+    figures = notebook.panel.locator("figure.explorable[data-kernel=alive]")
+    figures.nth(1).wait_for()
+    box_of(figures.nth(0), "power").fill("0.77")
+    wait_for_state(figures.nth(1), "n=8;power=0.77;kind=up;bound=false")
+    wait_for_state(figures.nth(0), "n=8;power=0.77;kind=up;bound=false")
+    for figure in (figures.nth(0), figures.nth(1)):
+        check_numbers(figure, 8, 0.77)
+
+
+# Keys
+
+FOCUS = {
+    "slider": '[name="power"]',
+    "select": '[name="kind"]',
+    "box": ".box >> nth=1",
+    "lines": "svg[role=application] >> nth=0",
+    "heatmap": "svg[role=application] >> nth=1",
+    "graph": "svg[role=application] >> nth=2",
+    "more": ".more > summary",
+    "table": ".numbers > summary",
+    "link": "a.copy",
+}
+KEYS = ["x", "d", "d", "a", "b", "m", "y", "c", "v", "Shift+M", "ArrowDown", "ArrowUp", "j", "k", "Enter", "Shift+Enter"]
+KEYS += ["Alt+Enter", "Delete", "Backspace", "Escape", "x", "Tab"]
+
+
+def cells_of(notebook):
+    return notebook.js(
+        """[
+            panel.content.activeCellIndex,
+            panel.content.widgets.length,
+            panel.content.widgets.map(({ model }) => [model.id, model.type, model.sharedModel.getSource(), model.executionCount ?? 0]),
+        ]"""
+    )
+
+
+@pytest.mark.parametrize("place", FOCUS)
+def test_keys_in_a_figure_never_touch_a_cell(notebook, place):
+    figure = notebook.show(MADE_UP)
+    figure.locator(FOCUS[place]).focus()
+    before = cells_of(notebook)
+    for key in KEYS:
+        notebook.page.keyboard.press(key)
+    assert cells_of(notebook) == before
+    assert notebook.page.locator(".jp-Dialog").count() == 0
+
+
+def test_the_same_keys_beside_the_figure_reach_jupyterlab(notebook):
+    """Else the test above would pass wherever JupyterLab listens to no key at all."""
+    notebook.show(MADE_UP)
+    before = cells_of(notebook)
+    notebook.js("panel.content.mode = 'command', panel.content.activate()")
+    notebook.page.keyboard.press("b")
+    wait_for_cells(notebook, before[1] + 1)
+    notebook.page.keyboard.press("x")
+    wait_for_cells(notebook, before[1])
+    assert cells_of(notebook)[1:] == before[1:]
+
+
+def wait_for_cells(notebook, count):
+    end = time.monotonic() + 5
+    while cells_of(notebook)[1] != count and time.monotonic() < end:
+        time.sleep(0.02)
+    assert cells_of(notebook)[1] == count
+
+
+@pytest.mark.parametrize("place", ["slider", "box", "lines"])
+def test_control_s_in_a_figure_saves_the_notebook(notebook, place):
+    figure = notebook.show(MADE_UP)
+    assert notebook.js("panel.context.model.dirty") is True
+    figure.locator(FOCUS[place]).focus()
+    notebook.page.keyboard.press("Control+s")
+    notebook.page.wait_for_function(
+        "(name) => [...jupyterapp.shell.widgets('main')].some((one) => one.context?.path === name && !one.context.model.dirty)",
+        arg=notebook.name,
+    )
+
+
+def test_arrows_and_typing_still_work_in_a_figure(notebook):
+    figure = notebook.show(MADE_UP)
+    figure.locator('[name="n"]').focus()
+    notebook.page.keyboard.press("ArrowRight")
+    assert figure.get_attribute("data-state") == "n=12;power=0.5;kind=up;bound=false"
+    box_of(figure, "power").focus()
+    notebook.page.keyboard.press("Control+a")
+    notebook.page.keyboard.type("1.5")
+    wait_for_state(figure, "n=12;power=1.5;kind=up;bound=false")
+
+
+# A kernel that is busy, stopped, restarted or ended
+
+
+def grid_still_works(figure):
+    """Check that the sliders move the picture over the grid."""
+    for name, key, part in (("n", "Home", "n=4;"), ("power", "End", "power=2;"), ("n", "End", "n=12;")):
+        figure.locator(f'[name="{name}"]').press(key)
+        assert part in figure.get_attribute("data-state")
+
+
+def test_a_running_cell_keeps_neither_sliders_nor_boxes_from_working(notebook):
+    figure = notebook.show(MADE_UP)
+    notebook.run("time.sleep(3)", cell=1, wait=False)
+    notebook.page.wait_for_timeout(300)
+    box_of(figure, "power").fill("0.77")
+    wait_for_state(figure, "n=8;power=0.77;kind=up;bound=false")
+    check_numbers(figure, 8, 0.77)
+    grid_still_works(figure)
+    assert notebook.js("kernel.status") == "busy"
+
+
+HASTY = 'Explorable._esm = WIDGET.replace("PATIENCE = 20000", "PATIENCE = 1500")\n' + MADE_UP
+
+
+def test_a_kernel_that_does_not_answer_takes_the_boxes_away_until_it_does(own):
+    assert own.python('"PATIENCE = 20000" in WIDGET')
+    figure = own.show(HASTY)
+    kernel = own.python('__import__("os").getpid()')
+    before = figure.get_attribute("data-drawn")
+    os.kill(kernel, signal.SIGSTOP)
+    try:
+        box_of(figure, "power").fill("0.77")
+        wait(figure, "figure.dataset.kernel === 'busy'")
+        assert figure.locator(".box:visible").count() == 0
+        assert readout(figure).startswith("The kernel is busy and does not answer; the figure still moves")
+        assert figure.get_attribute("aria-busy") == "false"
+        assert figure.get_attribute("data-drawn") == before
+        grid_still_works(figure)
+    finally:
+        os.kill(kernel, signal.SIGCONT)
+    wait(figure, "figure.dataset.kernel === 'alive'")
+    assert figure.locator(".box:visible").count() == 2
+    box_of(figure, "power").fill("1.2")
+    wait_for_state(figure, "n=12;power=1.2;kind=up;bound=false")
+
+
+def test_a_restarted_kernel_takes_the_boxes_away_until_the_cell_runs_again(own):
+    figure = own.show(MADE_UP)
+    own.js("kernel.restart()")
+    figure.hover()
+    wait(figure, "figure.dataset.kernel === 'gone'")
+    assert figure.locator(".box:visible").count() == 0
+    assert readout(figure).startswith("The kernel is gone or was restarted; the figure still moves")
+    grid_still_works(figure)
+    own.run(SETUP, cell=1)
+    figure = own.show(MADE_UP)
+    assert figure.locator(".box:visible").count() == 2
+    box_of(figure, "power").fill("0.77")
+    wait_for_state(figure, "n=8;power=0.77;kind=up;bound=false")
+
+
+def test_a_figure_left_between_the_grids_values_keeps_its_picture_when_the_kernel_goes(own):
+    figure = own.show(MADE_UP)
+    box_of(figure, "power").fill("0.77")
+    wait_for_state(figure, "n=8;power=0.77;kind=up;bound=false")
+    own.js("kernel.restart()")
+    figure.hover()
+    wait(figure, "figure.dataset.kernel === 'gone'")
+    check_numbers(figure, 8, 0.77)
+    move(own.panel, "n")  # nobody has computed n = 12 there, so the figure goes back to the grid
+    assert figure.get_attribute("data-state") == "n=12;power=0.5;kind=up;bound=false"
+
+
+def test_an_ended_kernel_takes_the_boxes_away_until_there_is_another(own, lab):
+    figure = own.show(HASTY)
+    address = f"{lab.address}/api/kernels/{own.js('kernel.id')}"
+    urllib.request.urlopen(urllib.request.Request(address, method="DELETE", headers={"Authorization": f"token {TOKEN}"}))
+    figure.hover()
+    wait(figure, "['gone', 'busy'].includes(figure.dataset.kernel)")
+    assert figure.locator(".box:visible").count() == 0
+    assert readout(figure).startswith("The kernel is ")
+    grid_still_works(figure)
+    own.js("panel.sessionContext.changeKernel({ name: 'python3' }).then(() => {})")
+    own.run(SETUP, cell=1)
+    figure = own.show(MADE_UP)
+    assert figure.locator(".box:visible").count() == 2
+    # what ipywidgets itself says of every slider whose kernel has ended
+    lab.visit.errors[:] = [error for error in lab.visit.errors if "Could not send widget sync message" not in error]
+
+
+# Saved and opened again
+
+
+@pytest.fixture(scope="module")
+def saved(lab):
+    """The path of a notebook that was saved with a figure at n = 12, and closed."""
+    notebook = lab.open("saved.ipynb")
+    notebook.run(SETUP, cell=1)
+    notebook.show(MADE_UP)
+    move(notebook.panel, "n")
+    notebook.save()
+    notebook.close()
+    return notebook.path
+
+
+def changed(saved, name, change):
+    """Write a changed copy, whose signature JupyterLab does not know: an untrusted notebook."""
+    notebook = nbformat.read(saved, as_version=4)
+    change(notebook)
+    path = saved.with_name(name)
+    nbformat.write(notebook, path)
+    return path.name
+
+
+def someone_elses(notebook):
+    notebook.cells[0].outputs[0].metadata["by"] = "someone else"
+
+
+def without_state(notebook):
+    someone_elses(notebook)
+    del notebook.metadata["widgets"]
+
+
+def test_a_saved_figure_moves_before_any_cell_has_run(lab, saved):
+    notebook = lab.open(saved.name)
+    figure = notebook.panel.locator("figure.explorable.live")
+    figure.wait_for()
+    assert figure.get_attribute("data-state") == "n=12;power=0.5;kind=up;bound=false"
+    assert figure.locator("img.still").is_hidden()
+    assert figure.locator(".box:visible").count() == 0
+    check_numbers(figure, 12, 0.5)
+    grid_still_works(figure)
+    notebook.close()
+
+
+def test_a_figure_saved_between_the_grids_values_opens_on_the_grid(lab):
+    notebook = lab.open("between.ipynb")
+    notebook.run(SETUP, cell=1)
+    figure = notebook.show(MADE_UP)
+    box_of(figure, "power").fill("0.77")
+    wait_for_state(figure, "n=8;power=0.77;kind=up;bound=false")
+    notebook.save()
+    notebook.close()
+    notebook = lab.open("between.ipynb")
+    figure = notebook.panel.locator("figure.explorable.live")
+    figure.wait_for()
+    assert figure.get_attribute("data-state") == START
+    grid_still_works(figure)
+    notebook.close()
+
+
+@pytest.mark.parametrize("change", [someone_elses, without_state])
+def test_an_untrusted_notebook_shows_the_still_picture(lab, saved, change):
+    notebook = lab.open(changed(saved, f"{change.__name__}.ipynb", change))
+    assert notebook.js("panel.content.model.cells.get(0).trusted") is False
+    image = notebook.panel.locator("figure.explorable img.still")
+    image.wait_for()
+    assert image.evaluate("(image) => image.naturalWidth") > 400
+    assert "A test figure. n = 8, 7 steps, rising, long." in image.get_attribute("alt")
+    assert notebook.panel.locator("figure.explorable figcaption").inner_text() == "How to read it: rows are i, columns j."
+    notebook.close()
+
+
+# nbconvert
+
+
+def test_a_notebook_converted_to_html_shows_the_still_picture_offline(browser, saved, tmp_path):
+    notebook = nbformat.read(saved, as_version=4)
+    del notebook.metadata["widgets"]
+    page = tmp_path / "page.html"
+    page.write_text(HTMLExporter().from_notebook_node(notebook)[0], encoding="utf-8")
+    visit = Visit(browser)  # which lets no request out; what nbconvert's own template asks for is not the figure's
+    visit.page.goto(page.as_uri())
+    image = visit.page.locator("figure.explorable img.still")
+    image.wait_for()
+    assert image.evaluate("(image) => image.naturalWidth") > 400
+    visit.context.close()
