@@ -29,7 +29,14 @@ def jupyterlab(folder: Path, home: Path) -> Iterator[str]:
     variables = {name: value for name, value in os.environ.items() if name != "EXPLORABLE_STORE"}
     for prefix, names in zip(("JUPYTER_", "JUPYTERLAB_"), FOLDERS):
         variables |= {prefix + name: str(home / name.lower()) for name in names}
-    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", "--LabApp.expose_app_in_browser=True"]
+    command = [
+        sys.executable,
+        "-m",
+        "jupyterlab",
+        "--no-browser",
+        "--allow-root",
+        "--LabApp.expose_app_in_browser=True",
+    ]
     command += ["--ServerApp.ip=127.0.0.1", "--ServerApp.port=0", f"--IdentityProvider.token={TOKEN}"]
     command += [f"--ServerApp.root_dir={folder}", f"--LabApp.app_settings_dir={ROOT / 'tools' / 'lab'}"]
     log = home / "server.log"

@@ -327,7 +327,12 @@ def test_a_typed_value_calls_pythons_observer(notebook):
 
 @pytest.mark.parametrize(
     ("statement", "n", "power"),
-    [("fig.n = 12", 12, 0.5), ("fig.n = 7", 7, 0.5), ("fig.power = 0.77", 8, 0.77), ("fig.n, fig.power = 9, 1.9", 9, 1.9)],
+    [
+        ("fig.n = 12", 12, 0.5),
+        ("fig.n = 7", 7, 0.5),
+        ("fig.power = 0.77", 8, 0.77),
+        ("fig.n, fig.power = 9, 1.9", 9, 1.9),
+    ],
 )
 def test_a_value_set_in_python_is_drawn(notebook, statement, n, power):
     figure = notebook.show(MADE_UP)
@@ -338,7 +343,9 @@ def test_a_value_set_in_python_is_drawn(notebook, statement, n, power):
 
 @pytest.mark.parametrize("typed", ["12", "5"])
 def test_linked_figures_move_together(notebook, typed):
-    notebook.run('left, right = made_up("left"), made_up("right")\njslink((left, "n"), (right, "n"))\ndisplay(left, right)')
+    notebook.run(
+        'left, right = made_up("left"), made_up("right")\njslink((left, "n"), (right, "n"))\ndisplay(left, right)'
+    )
     left, right = (notebook.panel.locator(f'[data-name="{name}"][data-kernel=alive]') for name in ("left", "right"))
     right.wait_for()
     box_of(left, "n").fill(typed)
@@ -372,7 +379,24 @@ FOCUS = {
     "table": ".numbers > summary",
     "link": "a.copy",
 }
-KEYS = ["x", "d", "d", "a", "b", "m", "y", "c", "v", "Shift+M", "ArrowDown", "ArrowUp", "j", "k", "Enter", "Shift+Enter"]
+KEYS = [
+    "x",
+    "d",
+    "d",
+    "a",
+    "b",
+    "m",
+    "y",
+    "c",
+    "v",
+    "Shift+M",
+    "ArrowDown",
+    "ArrowUp",
+    "j",
+    "k",
+    "Enter",
+    "Shift+Enter",
+]
 KEYS += ["Alt+Enter", "Delete", "Backspace", "Escape", "x", "Tab"]
 
 
@@ -515,7 +539,9 @@ def test_a_figure_left_between_the_grids_values_keeps_its_picture_when_the_kerne
 def test_an_ended_kernel_takes_the_boxes_away_until_there_is_another(own, lab):
     figure = own.show(HASTY)
     address = f"{lab.address}/api/kernels/{own.js('kernel.id')}"
-    urllib.request.urlopen(urllib.request.Request(address, method="DELETE", headers={"Authorization": f"token {TOKEN}"}))
+    urllib.request.urlopen(
+        urllib.request.Request(address, method="DELETE", headers={"Authorization": f"token {TOKEN}"})
+    )
     figure.hover()
     wait(figure, "['gone', 'busy'].includes(figure.dataset.kernel)")
     assert figure.locator(".box:visible").count() == 0
@@ -598,7 +624,9 @@ def test_an_untrusted_notebook_shows_the_still_picture(lab, saved, change):
     image.wait_for()
     assert image.evaluate("(image) => image.naturalWidth") > 400
     assert "A test figure. n = 8, 7 steps, rising, long." in image.get_attribute("alt")
-    assert notebook.panel.locator("figure.explorable figcaption").inner_text() == "How to read it: rows are i, columns j."
+    assert (
+        notebook.panel.locator("figure.explorable figcaption").inner_text() == "How to read it: rows are i, columns j."
+    )
     notebook.close()
 
 

@@ -17,7 +17,7 @@ Function = Callable[..., Any]
 Add = Callable[..., int]  # (function, where, *shapes, quantum) -> number of the source in the block of frames
 
 COLORS = ("vermilion", "green", "blue", "grey")  # Okabe–Ito; explorable.css holds their values
-MARKS = ("circle", "square", "triangle", "diamond", "cross")
+MARKS = ("circle", "square", "triangle", "wedge", "diamond", "cross")
 COLORMAP = [to_hex(color) for color in colormaps["viridis"](np.linspace(0, 1, 33))]  # perceptually uniform
 
 

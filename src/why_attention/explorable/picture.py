@@ -18,7 +18,7 @@ from .frames import Frames
 __all__ = ["still_picture"]
 
 COLORS = {"vermilion": "#d55e00", "green": "#009e73", "blue": "#0072b2", "grey": "#8a8a8a"}
-MARKS = {"circle": "o", "square": "s", "triangle": "^", "diamond": "D", "cross": "x"}
+MARKS = {"circle": "o", "square": "s", "triangle": "^", "wedge": "v", "diamond": "D", "cross": "x"}
 
 
 def still_picture(spec: dict, frames: Frames, setting: dict[str, int]) -> str:

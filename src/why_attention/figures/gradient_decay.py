@@ -28,7 +28,7 @@ CELLS = {  # name: class, how its gates' biases are set, mark
     "LSTM": (LSTMCell, {}, "triangle"),
     "LSTM, b=1": (LSTMCell, {"forget_bias": 1.0}, "diamond"),
     "LSTM, b=5": (LSTMCell, {"forget_bias": 5.0}, "cross"),
-    "LSTM, chrono": (LSTMCell, {"chrono": STEPS}, "square"),
+    "LSTM, chrono": (LSTMCell, {"chrono": STEPS}, "wedge"),
 }
 
 
