@@ -130,9 +130,16 @@ class Lab:
     def __init__(self, browser: Browser, address: str, folder: Path):
         self.address, self.folder = address, folder
         self.visit = Visit(browser, viewport={"width": 1280, "height": 1400})
+        self.complaints: list[str] = []  # JupyterLab has some of its own, so only those of a widget's script, a blob
+        self.visit.page.on("pageerror", lambda error: self.hear(str(error), error.stack or ""))
+        self.visit.page.on("console", lambda message: self.hear(message.text, message.location["url"], message.type))
         self.visit.page.goto(f"{address}/lab?token={TOKEN}")
         self.visit.page.wait_for_function("globalThis.jupyterapp", timeout=60_000)
         self.visit.page.evaluate("jupyterapp.restored.then(() => {})")
+
+    def hear(self, text: str, where: str, kind: str = "error") -> None:
+        if kind in ("error", "warning") and "blob:" in text + where:
+            self.complaints.append(text)
 
     def open(self, name: str, kernel: bool = True) -> Notebook:
         """Open a notebook, made of two empty cells where the folder has none of that name."""
@@ -154,4 +161,4 @@ class Lab:
         return Notebook(self, name)
 
     def close(self) -> None:
-        self.visit.close()
+        self.visit.context.close()

@@ -3,9 +3,9 @@
 import { element } from "./controls.js";
 
 function makeTable({ head, rows }, caption) {
-  const cells = (tag, texts, scope) => texts.map((text, i) => Object.assign(document.createElement(i ? tag : "th"), { textContent: text, scope: i && tag === "td" ? "" : scope }));
-  const body = rows.map((row) => element("tr", {}, ...cells("td", row, "row")));
-  return element("table", {}, element("caption", {}, caption), element("thead", {}, element("tr", {}, ...cells("th", head, "col"))), element("tbody", {}, ...body));
+  const columnHead = (text) => element("th", { scope: "col" }, text);
+  const row = ([first, ...others]) => element("tr", {}, element("th", { scope: "row" }, first), ...others.map((text) => element("td", {}, text)));
+  return element("table", {}, element("caption", {}, caption), element("thead", {}, element("tr", {}, ...head.map(columnHead))), element("tbody", {}, ...rows.map(row)));
 }
 
 export function makeTables(panels, specs, words) {
