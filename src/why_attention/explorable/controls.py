@@ -70,13 +70,18 @@ class Control:
         """The value before the first touch."""
         return self.grid[0] if self.start is None else self.start
 
+    @property
+    def whole(self) -> bool:
+        """Whether the grid has whole numbers only; 1.0 is none, for it was written as a float."""
+        return all(isinstance(number, int) for number in self.grid)
+
     def checked(self, value):
         """Return a value that the control may take, or raise a ValueError that says which it may."""
         if value in self.grid and isinstance(value, bool) == (self.kind == "checkbox"):  # True is no 1
             return self.grid[self.grid.index(value)]
         if self.kind != "range" or not self.between:
             raise ValueError(f"{self.name} = {value!r} is none of the values {self.grid}")
-        low, high, whole = self.grid[0], self.grid[-1], all(isinstance(number, int) for number in self.grid)
+        low, high, whole = self.grid[0], self.grid[-1], self.whole
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not low <= value <= high or (whole and value != int(value)):
             wanted = "a whole number" if whole else "a number"
@@ -96,5 +101,6 @@ class Control:
             "unit": str(self.unit),
             "folded": self.folded,
             "start": self.first,
-            "between": self.between,
+            "between": self.kind == "range" and self.between,
+            "whole": self.whole,
         }

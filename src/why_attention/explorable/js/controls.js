@@ -31,7 +31,7 @@ function nearest(values, value) {
 // The box of a slider: shown while a kernel can compute what is typed. refuse(sentence) says why a value is not taken.
 function makeBox(control, changed, refuse, words) {
   const [low, high] = [control.values[0], control.values.at(-1)];
-  const whole = control.values.every(Number.isInteger);
+  const { whole } = control;
   const box = element("input", { type: "number", className: "box", min: low, max: high, step: whole ? 1 : "any", hidden: true });
   box.setAttribute("aria-label", words.typed(control.label));
   const taken = () => box.value !== "" && box.valueAsNumber >= low && box.valueAsNumber <= high && (!whole || Number.isInteger(box.valueAsNumber));
@@ -51,7 +51,7 @@ function makeControl(control, changed, refuse, words) {
   // as wide as its longest words, so that nothing shifts
   value.style.minWidth = `${Math.max(...control.values.map((one) => saying(control, one).length))}ch`;
   input.addEventListener("input", () => changed(control.name, control.values[control.kind === "checkbox" ? Number(input.checked) : Number(input.value)]));
-  const box = control.kind === "range" && control.between ? makeBox(control, changed, refuse, words) : null;
+  const box = control.between ? makeBox(control, changed, refuse, words) : null;
   let current;
   function show(now) {
     if (now === current) return;

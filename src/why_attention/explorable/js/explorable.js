@@ -131,7 +131,7 @@ function mount({ model, figure, box, linkOf, spec, words, numbers }) {
     drawn = values;
     draw();
     const later = missing(needs.flatMap(({ later }) => later));
-    if (later.length && live) kernel.ask({ values, parts: [later[0]] }); // one at a time, so that a new value need not wait for all
+    if (later.length && live) kernel.ask({ values, parts: [later[0]], spare: true }); // one at a time, so that a new value need not wait for all
   }
 
   // Without a kernel there is the grid alone: go to its nearest values.
@@ -161,6 +161,7 @@ function mount({ model, figure, box, linkOf, spec, words, numbers }) {
     },
     answered(request, block, error) {
       if (block) numbers.add(request.parts, request.values, block);
+      else if (request.spare) numbers.refuse(request.parts, request.values); // the picture does without it
       else if (names.every((name) => request.values.get(name) === values.get(name))) {
         for (const name of names) if (model.get(name) !== drawn.get(name)) model.set(name, drawn.get(name));
         model.save_changes();

@@ -32,7 +32,7 @@ export function numbersOf(block, controls) {
   const keyOf = (part, values) => JSON.stringify([part, ...tableOf(part).controls.map((name) => values.get(name))]);
   const read = (from, table, entry) => (table.words ? table.words[table.at[entry]] : frameAt(from, table.at[entry]));
 
-  // The part at these values, or undefined where nobody has computed it.
+  // The part at these values; undefined where nobody has computed it, null where the kernel could not.
   function at(part, values) {
     const table = tableOf(part);
     const places = table.controls.map((name) => grids.get(name).indexOf(values.get(name)));
@@ -49,5 +49,6 @@ export function numbersOf(block, controls) {
       between.set(keyOf(part, values), read(answer, table, 0));
     }
   }
-  return { at, add, slots: Object.keys(block.slots) };
+  const refuse = (parts, values) => parts.forEach((part) => between.set(keyOf(part, values), null));
+  return { at, add, refuse, slots: Object.keys(block.slots) };
 }
