@@ -5,19 +5,35 @@ never lost: it stays as long as its page does, and is set aside when the page ha
 """
 
 import hashlib
+import json
 import re
 from pathlib import Path
 
 import jupytext
 import nbformat
+from environment import ROOT
+from markdown_it import MarkdownIt
+from mdit_py_plugins.dollarmath import dollarmath_plugin
 
-ROOT = Path(__file__).parents[1]
 NOTEBOOKS = ROOT / "_notebooks"
 EDITIONS = ("zh", "en")
 LINK = re.compile(r"(\]\((?!\w+:)[^)\s#]+)\.md(?=[)#])")  # to another page of the book
-# A line break in Chinese text, which JupyterLab would show as a space: after full-width punctuation, before text that
-# goes on in the same paragraph (and the same quotation).
-BREAK = re.compile(r"(?<=[。？！；：，、）”])\n(?:> )?(?=[^\s#>|*+<`$\d-]|\*\*|`(?!``)|\$(?!\$)|\d+[^.\d])")
+FULL = re.compile("[。？！；：，、）”》…][*_]*$")  # punctuation that carries its own white space, and marks that close
+MARKDOWN = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin)
+
+
+def joined(text: str) -> str:
+    """Return Chinese Markdown without the line breaks after full-width punctuation, which JupyterLab shows as spaces."""
+    lines = text.split("\n")
+    paragraphs = [token for token in MARKDOWN.parse(text) if token.type == "inline" and token.map]
+    for token in reversed(paragraphs):
+        contents = token.content.split("\n")  # without the marks of a quotation or list, which its lines may begin with
+        for number in range(len(contents) - 1, 0, -1):
+            if FULL.search(contents[number - 1]) and not contents[number].startswith("$$"):  # which begins a display
+                lines[token.map[0] + number - 1] += contents[number]
+                del lines[token.map[0] + number]
+                contents[number - 1] += contents[number]
+    return "\n".join(lines)
 
 
 def derive(page: Path, edition: str) -> str:
@@ -28,7 +44,7 @@ def derive(page: Path, edition: str) -> str:
         if cell.cell_type == "markdown":
             cell.source = LINK.sub(r"\1.ipynb", cell.source)
             if edition == "zh":
-                cell.source = BREAK.sub("", cell.source)
+                cell.source = joined(cell.source)
     del notebook.metadata["jupytext"]  # it speaks of the page, not of the notebook
     notebook.metadata["language_info"] = {"name": "python"}
     text = nbformat.writes(notebook)
@@ -43,8 +59,8 @@ def digest(text: str) -> str:
 def derived_from(notebook: Path) -> str:
     """Return the digest of the page that a notebook was derived from, whatever a reader has done to it since."""
     try:
-        return nbformat.read(notebook, as_version=4).metadata["why_attention"]["derived"]
-    except (nbformat.reader.NotJSONError, nbformat.ValidationError, KeyError):
+        return str(json.loads(notebook.read_bytes())["metadata"]["why_attention"]["derived"])
+    except (ValueError, KeyError, TypeError):  # no notebook of ours, or none at all
         return ""
 
 

@@ -1,0 +1,411 @@
+"""Notebooks derived from the pages: nothing of a page is lost on the way, nor anything that a reader has written."""
+
+import importlib
+import json
+import locale
+import re
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import nbclient
+import nbformat
+import pytest
+from test_pages import EDITIONS, PAGES, ROOT, each_page, each_text, tokens
+from test_pages import cells as code_of_page
+
+CLOSED = "[。？！；：，、）”’》」』】…—]"  # punctuation after which Chinese text has no space
+HEAD = """---
+jupytext:
+  text_representation:
+    extension: .md
+    format_name: myst
+kernelspec:
+  display_name: Python 3
+  language: python
+  name: python3
+---
+
+"""
+
+
+@pytest.fixture
+def tool(monkeypatch):
+    """Tools import each other by name, as when one of them is run."""
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    return importlib.import_module
+
+
+@pytest.fixture
+def derive(tool):
+    return lambda edition, page: tool("notebooks").derive(ROOT / "book" / edition / page, edition)
+
+
+@pytest.fixture
+def derived_text(tool, tmp_path):
+    """What becomes of a made-up page: the sources of its cells."""
+
+    def derived(text, edition="zh"):
+        path = tmp_path / "made-up.md"
+        path.write_text(HEAD + text, encoding="utf-8")
+        return [cell.source for cell in nbformat.reads(tool("notebooks").derive(path, edition), as_version=4).cells]
+
+    return derived
+
+
+def read(text):
+    return nbformat.reads(text, as_version=4)
+
+
+def written(notebook):
+    """Return the sources of the cells of text."""
+    return [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+
+
+def squeezed(text):
+    return re.sub(r"\s", "", text)
+
+
+def as_notebook(address):
+    """Return where a link of a page leads in the notebooks."""
+    own = not urlsplit(address).scheme
+    return re.sub(r"\.md(?=$|#)", ".ipynb", address) if own else address
+
+
+def links(sources):
+    inline = [token for source in sources for token in tokens(source) if token.type == "inline"]
+    children = [child for token in inline for child in token.children]
+    return [
+        child.attrs.get("href", child.attrs.get("src")) for child in children if child.type in ("link_open", "image")
+    ]
+
+
+def spoken(token, link=lambda address: address):
+    """Return the pieces of a paragraph, white space left out: [kind, text] of each, runs of text joined."""
+    pieces = []
+    for child in token.children:
+        text = link(child.attrs["href"]) if child.type == "link_open" else squeezed(child.content)
+        kind = "text" if child.type in ("text", "softbreak") else child.type
+        if kind == "text" and pieces and pieces[-1][0] == "text":
+            pieces[-1][1] += text
+        else:
+            pieces.append([kind, text])
+    return [piece for piece in pieces if piece != ["text", ""]]
+
+
+def blocks(markdown, link=lambda address: address):
+    """Return the blocks of a text as its parser reads them; what is set as it stands keeps its white space."""
+    found = []
+    for token in tokens(markdown):
+        code_cell = token.type == "fence" and token.info.startswith("{code-cell}")
+        if code_cell or token.type in ("front_matter", "myst_block_break"):
+            continue
+        content = spoken(token, link) if token.type == "inline" else token.content.rstrip("\n")
+        found.append((token.type, token.tag, token.markup, token.info, content))
+    return found
+
+
+# Every page
+
+
+@each_text
+def test_the_same_page_gives_the_same_notebook_byte_for_byte(derive, edition, page):
+    assert derive(edition, page) == derive(edition, page)
+
+
+@each_text
+def test_a_notebook_is_valid_and_holds_no_outputs(derive, edition, page):
+    notebook = read(derive(edition, page))
+    nbformat.validate(notebook)
+    assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
+    assert all(
+        cell.outputs == [] and cell.execution_count is None for cell in notebook.cells if cell.cell_type == "code"
+    )
+
+
+@each_text
+def test_a_notebook_names_its_kernel_and_its_page(derive, edition, page):
+    metadata = read(derive(edition, page)).metadata
+    assert metadata.kernelspec.name == "python3"
+    assert metadata.language_info.name == "python"
+    assert re.fullmatch("[0-9a-f]{16}", metadata.why_attention.derived)
+    assert "jupytext" not in metadata
+
+
+@each_text
+def test_code_cells_are_the_pages_own_in_order(derive, edition, page):
+    code = [cell.source for cell in read(derive(edition, page)).cells if cell.cell_type == "code"]
+    assert code == [cell.strip("\n") for cell in code_of_page(edition, page)]
+
+
+@each_text
+def test_no_block_and_no_word_of_a_page_is_lost(derive, edition, page):
+    source = (ROOT / "book" / edition / page).read_text(encoding="utf-8")
+    notebook = "\n\n".join(written(read(derive(edition, page))))
+    assert blocks(notebook) == blocks(source, link=as_notebook)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_english_text_keeps_its_lines(derive, page):
+    source = (ROOT / "book" / "en" / page).read_text(encoding="utf-8")
+    for cell in written(read(derive("en", page))):
+        assert cell.replace(".ipynb", ".md") in source
+
+
+def broken_after_punctuation(markdown):
+    """Return the line breaks inside paragraphs that JupyterLab would show as a space after full-width punctuation."""
+    found = []
+    for token in tokens(markdown):
+        said = ""
+        for child in token.children or []:
+            if child.type == "softbreak" and re.search(CLOSED + r"\Z", said):
+                found.append(said[-12:])
+            said += child.content
+    return found
+
+
+@each_page
+def test_chinese_text_has_no_line_break_after_full_width_punctuation(derive, page):
+    assert [cell for source in written(read(derive("zh", page))) for cell in broken_after_punctuation(source)] == []
+
+
+def test_the_search_for_line_breaks_finds_those_of_the_pages():
+    assert any(broken_after_punctuation((ROOT / "book" / "zh" / page).read_text(encoding="utf-8")) for page in PAGES)
+
+
+@each_text
+def test_links_between_pages_lead_to_notebooks_that_are_there(tool, tmp_path, edition, page):
+    tool("notebooks").main(tmp_path)
+    path = tmp_path / edition / Path(page).with_suffix(".ipynb").name
+    sources = written(nbformat.read(path, as_version=4))
+    own = [urlsplit(address).path for address in links(sources) if not urlsplit(address).scheme]
+    assert [address for address in own if address and not (path.parent / address).exists()] == []
+    assert not any(address.endswith(".md") for address in own)
+
+
+@each_text
+def test_links_to_other_sites_stay_as_they_are(derive, edition, page):
+    source = (ROOT / "book" / edition / page).read_text(encoding="utf-8")
+    outside = [
+        [link for link in links(text) if urlsplit(link).scheme]
+        for text in ([source], written(read(derive(edition, page))))
+    ]
+    assert outside[0] == outside[1]
+
+
+@each_page
+def test_both_editions_give_the_same_cells_but_for_their_text(derive, page):
+    zh, en = (read(derive(edition, page)) for edition in EDITIONS)
+    assert [(c.id, c.cell_type, c.metadata) for c in zh.cells] == [(c.id, c.cell_type, c.metadata) for c in en.cells]
+
+
+# Made-up pages
+
+
+JOINED = {
+    "paragraph": ("甲，\n乙。\n丙", "甲，乙。丙"),
+    "quotation": ("> 甲，\n> 乙", "> 甲，乙"),
+    "item of a list": ("- 甲，\n  乙", "- 甲，乙"),
+    "numbered item in a quotation": ("> 1. 甲，\n>    乙", "> 1. 甲，乙"),
+    "before a year": ("甲，\n2017 年", "甲，2017 年"),
+    "before a decimal fraction": ("甲，\n0.5 倍", "甲，0.5 倍"),
+    "before a formula": ("甲，\n$x$ 乙", "甲，$x$ 乙"),
+    "before code": ("甲，\n`x` 乙", "甲，`x` 乙"),
+    "before bold": ("甲。\n**乙**", "甲。**乙**"),
+    "after bold": ("**甲。**\n乙", "**甲。**乙"),
+    "after the title of a book": ("《甲》\n乙", "《甲》乙"),
+    "before a link": ("甲，\n[乙](https://example.org)", "甲，[乙](https://example.org)"),
+    "in what is folded": ("<details>\n\n甲，\n乙\n\n</details>", "<details>\n\n甲，乙\n\n</details>"),
+}
+
+
+@pytest.mark.parametrize(("text", "joined"), JOINED.values(), ids=JOINED)
+def test_lines_of_a_chinese_paragraph_are_joined_after_punctuation(derived_text, text, joined):
+    assert derived_text(text) == [joined]
+
+
+KEPT = {
+    "two paragraphs": "甲。\n\n乙",
+    "a list after text": "甲：\n- 乙，\n- 丙",
+    "a numbered list after text": "甲：\n1. 乙，\n2. 丙",
+    "a numbered list of brackets": "甲：\n1) 乙，\n2) 丙",
+    "a list in a quotation": "> 甲：\n>\n> 1. 乙，\n> 2. 丙",
+    "a display after text": "甲：\n$$\nx\n$$",
+    "code": "甲\n\n```text\n乙，\n丙\n```",
+    "code after text": "甲：\n```text\n乙\n```",
+    "a table": "| 甲： | 乙 |\n|---|---|\n| 丙， | 丁 |",
+    "what is folded": "甲。\n<details>\n<summary>答案</summary>\n\n乙\n\n</details>",
+    "a heading after text": "甲。\n# 乙",
+    "a hard line break": "甲，\\\n乙",
+}
+
+
+@pytest.mark.parametrize("text", KEPT.values(), ids=KEPT)
+def test_line_breaks_that_mean_something_are_kept(derived_text, text):
+    assert derived_text(text) == [text]
+
+
+def test_a_code_cells_text_is_never_joined(derived_text):
+    assert derived_text('甲\n\n```{code-cell} python\nx = """乙，\n丙"""\n```')[1] == 'x = """乙，\n丙"""'
+
+
+LINKS = {
+    "page": ("[a](recurrence.md)", "[a](recurrence.ipynb)"),
+    "place in a page": ("[a](recurrence.md#top)", "[a](recurrence.ipynb#top)"),
+    "page of the other edition": ("[a](../en/index.md)", "[a](../en/index.ipynb)"),
+    "two pages": ("[a](x.md) [b](y.md)", "[a](x.ipynb) [b](y.ipynb)"),
+    "other site": ("[a](https://example.org/README.md)", "[a](https://example.org/README.md)"),
+    "no link": ("`x.md`", "`x.md`"),
+}
+
+
+@pytest.mark.parametrize(("text", "turned"), LINKS.values(), ids=LINKS)
+def test_a_link_to_a_page_becomes_one_to_its_notebook(derived_text, text, turned):
+    assert derived_text(text, "en") == [turned]
+
+
+# Writing beside what a reader has written
+
+
+def notebook_text(text, derived):
+    """Return a notebook as ``derive`` gives it."""
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text, id="cell-0")])
+    notebook.metadata["why_attention"] = {"derived": derived}
+    return nbformat.writes(notebook) + "\n"
+
+
+def changed_by_a_reader(path):
+    """Change a notebook as JupyterLab does when a reader writes, runs and saves."""
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells[0].source += "\n\nmy own note"
+    notebook.cells.append(nbformat.v4.new_code_cell("1 + 1", outputs=[nbformat.v4.new_output("stream", text="2")]))
+    notebook.metadata["widgets"] = {}
+    notebook.metadata["language_info"] = {"name": "python", "version": "3.11"}
+    nbformat.write(notebook, path)
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture
+def write(tool):
+    return tool("notebooks").write
+
+
+@pytest.fixture
+def target(tmp_path):
+    return tmp_path / "zh" / "page.ipynb"
+
+
+def folder_of(target):
+    return {path.name: path.read_text(encoding="utf-8") for path in target.parent.iterdir()}
+
+
+def test_a_notebook_is_written_where_there_is_none(write, target):
+    text = notebook_text("the page", "1")
+    write(text, target)
+    assert folder_of(target) == {"page.ipynb": text}
+
+
+def test_a_readers_notebook_stays_while_the_page_is_the_same(write, target):
+    write(notebook_text("the page", "1"), target)
+    readers = changed_by_a_reader(target)
+    write(notebook_text("the page", "1"), target)
+    assert folder_of(target) == {"page.ipynb": readers}
+
+
+def test_a_readers_notebook_is_set_aside_when_the_page_has_changed(write, target, capsys):
+    write(notebook_text("the page", "1"), target)
+    readers = changed_by_a_reader(target)
+    write(notebook_text("the new page", "2"), target)
+    assert folder_of(target) == {"page.ipynb": notebook_text("the new page", "2"), "page.before-1.ipynb": readers}
+    said = capsys.readouterr().out
+    assert "page.ipynb" in said
+    assert "page.before-1.ipynb" in said
+
+
+def test_no_notebook_that_was_set_aside_is_ever_overwritten(write, target):
+    kept = []
+    for number in range(4):
+        write(notebook_text("the page", str(number)), target)
+        kept.append(changed_by_a_reader(target))
+    now = folder_of(target)
+    assert now.pop("page.ipynb") == kept.pop()
+    assert sorted(now) == ["page.before-1.ipynb", "page.before-2.ipynb", "page.before-3.ipynb"]
+    assert sorted(now.values()) == sorted(kept)
+
+
+BROKEN = {
+    "empty": b"",
+    "text": "甲".encode(),
+    "cut short": notebook_text("the page", "1").encode()[:100],
+    "not UTF-8": "甲".encode("utf-16"),
+    "a list": b"[]",
+    "null": b"null",
+    "an object": b"{}",
+    "no metadata": b'{"nbformat": 4, "nbformat_minor": 5, "cells": []}',
+    "odd metadata": b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {"why_attention": "1"}, "cells": []}',
+    "no cells": b'{"nbformat": 4, "nbformat_minor": 5, "metadata": {}}',
+    "an older format": b'{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}',
+    "a later format": b'{"nbformat": 9, "nbformat_minor": 0, "metadata": {}, "cells": []}',
+}
+
+
+@pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
+def test_a_broken_notebook_is_set_aside(write, target, broken):
+    target.parent.mkdir()
+    target.write_bytes(broken)
+    write(notebook_text("the page", "1"), target)
+    assert target.read_text(encoding="utf-8") == notebook_text("the page", "1")
+    assert target.with_name("page.before-1.ipynb").read_bytes() == broken
+
+
+def test_every_page_of_both_editions_is_written(tool, tmp_path):
+    tool("notebooks").main(tmp_path)
+    names = {f"{edition}/{Path(page).stem}.ipynb" for edition in EDITIONS for page in PAGES}
+    assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")} == names
+
+
+def test_writing_all_notebooks_again_changes_none(tool, tmp_path, capsys):
+    tool("notebooks").main(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.ipynb")}
+    tool("notebooks").main(tmp_path)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.ipynb")} == before
+    assert capsys.readouterr().out == ""
+
+
+# The edition that `make lab` opens
+
+
+@pytest.mark.parametrize(
+    ("found", "edition"),
+    [
+        ("zh_CN", "zh"),
+        ("zh_TW", "zh"),
+        ("Chinese (Simplified)_China", "zh"),  # as Windows says it
+        ("en_US", "en"),
+        ("fr_FR", "en"),
+        ("C", "zh"),
+        (None, "zh"),  # what Python makes of C
+    ],
+)
+def test_the_readers_locale_chooses_the_edition(tool, monkeypatch, found, edition):
+    monkeypatch.setattr(locale, "getlocale", lambda *_: (found, "UTF-8"))
+    assert tool("lab").edition() == edition
+
+
+# Running
+
+
+@each_text
+def test_a_notebook_runs_from_top_to_bottom(derive, monkeypatch, tmp_path, edition, page):
+    """Slow. Figures come from the store, which `make site` has filled."""
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    notebook = read(derive(edition, page))
+    nbclient.NotebookClient(
+        notebook, timeout=900, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
+    ).execute()
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert all(cell.execution_count == number for number, cell in enumerate(code, start=1))
+    outputs = [output for cell in code for output in cell.outputs]
+    assert [output.text for output in outputs if output.get("name") == "stderr"] == []
+    shown = sum("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in outputs)
+    assert shown == sum(len(re.findall(r"\.figure\(", cell.source)) for cell in code)
+    assert json.loads(nbformat.writes(notebook))["cells"]
