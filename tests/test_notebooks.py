@@ -1,9 +1,9 @@
 """Notebooks derived from the pages: nothing of a page is lost on the way, nor anything that a reader has written."""
 
 import importlib
-import json
 import locale
 import re
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -28,16 +28,25 @@ kernelspec:
 """
 
 
-@pytest.fixture
-def tool(monkeypatch):
+@pytest.fixture(scope="module")
+def tool():
     """Tools import each other by name, as when one of them is run."""
-    monkeypatch.syspath_prepend(ROOT / "tools")
-    return importlib.import_module
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "tools")
+        yield importlib.import_module
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def derive(tool):
-    return lambda edition, page: tool("notebooks").derive(ROOT / "book" / edition / page, edition)
+    return cache(lambda edition, page: tool("notebooks").derive(ROOT / "book" / edition / page, edition))
+
+
+@pytest.fixture(scope="module")
+def all_notebooks(tool, tmp_path_factory):
+    """The folder of the notebooks of both editions."""
+    folder = tmp_path_factory.mktemp("notebooks")
+    tool("notebooks").main(folder)
+    return folder
 
 
 @pytest.fixture
@@ -108,8 +117,8 @@ def blocks(markdown, link=lambda address: address):
 
 
 @each_text
-def test_the_same_page_gives_the_same_notebook_byte_for_byte(derive, edition, page):
-    assert derive(edition, page) == derive(edition, page)
+def test_the_same_page_gives_the_same_notebook_byte_for_byte(derive, all_notebooks, edition, page):
+    assert (all_notebooks / edition / page).with_suffix(".ipynb").read_bytes() == derive(edition, page).encode()
 
 
 @each_text
@@ -173,9 +182,8 @@ def test_the_search_for_line_breaks_finds_those_of_the_pages():
 
 
 @each_text
-def test_links_between_pages_lead_to_notebooks_that_are_there(tool, tmp_path, edition, page):
-    tool("notebooks").main(tmp_path)
-    path = tmp_path / edition / Path(page).with_suffix(".ipynb").name
+def test_links_between_pages_lead_to_notebooks_that_are_there(all_notebooks, edition, page):
+    path = (all_notebooks / edition / page).with_suffix(".ipynb")
     sources = written(nbformat.read(path, as_version=4))
     own = [urlsplit(address).path for address in links(sources) if not urlsplit(address).scheme]
     assert [address for address in own if address and not (path.parent / address).exists()] == []
@@ -357,17 +365,15 @@ def test_a_broken_notebook_is_set_aside(write, target, broken):
     assert target.with_name("page.before-1.ipynb").read_bytes() == broken
 
 
-def test_every_page_of_both_editions_is_written(tool, tmp_path):
-    tool("notebooks").main(tmp_path)
+def test_every_page_of_both_editions_is_written(all_notebooks):
     names = {f"{edition}/{Path(page).stem}.ipynb" for edition in EDITIONS for page in PAGES}
-    assert {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*.*")} == names
+    assert {path.relative_to(all_notebooks).as_posix() for path in all_notebooks.rglob("*.*")} == names
 
 
-def test_writing_all_notebooks_again_changes_none(tool, tmp_path, capsys):
-    tool("notebooks").main(tmp_path)
-    before = {path: path.read_bytes() for path in tmp_path.rglob("*.ipynb")}
-    tool("notebooks").main(tmp_path)
-    assert {path: path.read_bytes() for path in tmp_path.rglob("*.ipynb")} == before
+def test_writing_all_notebooks_again_changes_none(tool, all_notebooks, capsys):
+    before = {path: path.read_bytes() for path in all_notebooks.rglob("*.*")}
+    tool("notebooks").main(all_notebooks)
+    assert {path: path.read_bytes() for path in all_notebooks.rglob("*.*")} == before
     assert capsys.readouterr().out == ""
 
 
@@ -408,4 +414,3 @@ def test_a_notebook_runs_from_top_to_bottom(derive, monkeypatch, tmp_path, editi
     assert [output.text for output in outputs if output.get("name") == "stderr"] == []
     shown = sum("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in outputs)
     assert shown == sum(len(re.findall(r"\.figure\(", cell.source)) for cell in code)
-    assert json.loads(nbformat.writes(notebook))["cells"]

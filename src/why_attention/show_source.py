@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable
+from textwrap import dedent
 
 from IPython.display import Markdown
 
@@ -10,5 +11,5 @@ __all__ = ["show_source"]
 
 def show_source(*objects: Callable) -> Markdown:
     """Return the source of classes or functions as one highlighted block."""
-    code = "\n".join(inspect.getsource(one) for one in objects)
+    code = "\n".join(dedent(inspect.getsource(one)) for one in objects)
     return Markdown(f"```python\n{code}```")

@@ -1,0 +1,140 @@
+"""Our attention against torch's own layer: how much slower; and how much memory n × n weights take, or do not.
+
+Times: both sides hold the same weights and read the same tokens in one run; one warm-up, then interleaved rounds in
+mixed order, of which the fastest counts. A pass forwards without gradients, and a pass forwards and back, have one
+target. Memory: each path runs in a process of its own, whose peak is counted from just before it (Linux alone tells).
+
+Run: python benchmarks/attention.py. It exits with status 1 when a ratio, a difference or a peak misses its target.
+"""
+
+import math
+import random
+import subprocess
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from why_attention.attention import MultiHeadAttention, fused_attention, scaled_dot_product_attention
+
+N, D, HEADS, ROUNDS = 1024, 256, 4, 50
+LARGEST_DIFFERENCE = 1e-5
+TIME_TARGETS = {True: 1.3, False: 1.1}  # need_weights: at most so many times torch's time
+LONG = 8192  # n where memory is measured
+MEMORY_TARGETS = {"fused core": 16, "layer without weights": 64, "naive core": None}  # MiB; None: shown, no target
+MIB = 2**20
+
+
+def torch_twin(ours):
+    """Return torch's own layer with the weights of ours."""
+    theirs = nn.MultiheadAttention(D, HEADS, bias=False, batch_first=True)
+    W_qkv = torch.cat([W.weight for W in (ours.W_q, ours.W_k, ours.W_v)])
+    theirs.load_state_dict({"in_proj_weight": W_qkv, "out_proj.weight": ours.W_o.weight})
+    return theirs
+
+
+def fastest(functions):
+    """Return the shortest CPU time in seconds of each function, over interleaved rounds after one warm-up.
+
+    CPU time, for a pass is so short that wall time would tell most of what else the machine is doing.
+    """
+    seconds, names = dict.fromkeys(functions, math.inf), list(functions)
+    for round_number in range(1 + ROUNDS):
+        random.Random(round_number).shuffle(names)  # fresh memory costs more after some neighbours than after others
+        for name in names:
+            start = time.process_time()
+            functions[name]()
+            if round_number > 0:
+                seconds[name] = min(seconds[name], time.process_time() - start)
+    return seconds
+
+
+def forward(layer, x):
+    """One pass without gradients."""
+    with torch.no_grad():
+        return layer(x)
+
+
+def forward_and_back(layer, x):
+    """One pass with gradients, back to the tokens and the weights."""
+    layer(x)[0].sum().backward()
+
+
+def compare_times(need_weights):
+    """Measure one kind of call and return whether its targets are met."""
+    torch.manual_seed(0)
+    ours = MultiHeadAttention(D, HEADS)
+    theirs = torch_twin(ours).eval()  # without dropout the same, and where torch has its own short cuts
+    x = torch.randn(1, N, D, requires_grad=True)
+
+    def call_ours(x):
+        return ours(x, need_weights=need_weights)
+
+    def call_theirs(x):  # weights of each head, as ours gives them
+        return theirs(x, x, x, need_weights=need_weights, average_attn_weights=False)
+
+    differences = [(a - b).abs().max().item() for a, b in zip(call_ours(x), call_theirs(x)) if a is not None]
+    results = [max(differences) <= LARGEST_DIFFERENCE]
+    target = TIME_TARGETS[need_weights]
+    print(f"{'with' if need_weights else 'without'} weights: largest difference {max(differences):.0e}")
+    for function in (forward, forward_and_back):
+        seconds = fastest({"ours": partial(function, call_ours, x), "torch": partial(function, call_theirs, x)})
+        ratio = seconds["ours"] / seconds["torch"]
+        results.append(ratio <= target)
+        took = f"{seconds['ours'] * 1e3:6.1f} ms against {seconds['torch'] * 1e3:6.1f} ms: {ratio:.2f}x"
+        print(f"  {function.__name__:17} {took}  (target {target}x: {'met' if results[-1] else 'MISSED'})")
+    return all(results)
+
+
+def peak(path):
+    """Return how many MiB one path takes at its peak above what was there before it; it must be run in a new process."""
+    torch.manual_seed(0)
+    layer, x = MultiHeadAttention(D, HEADS), torch.randn(1, LONG, D)
+    heads = torch.randn(1, HEADS, LONG, D // HEADS)
+    call = {
+        "fused core": lambda: fused_attention(heads, heads, heads),
+        "layer without weights": lambda: layer(x),
+        "naive core": lambda: scaled_dot_product_attention(heads, heads, heads),
+    }[path]
+    with torch.no_grad():
+        layer(x[:, :64])  # the first call of anything allocates what later ones share
+        scaled_dot_product_attention(*3 * [heads[:, :, :64]])
+        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak is counted from here
+        before = kilobytes("VmRSS")
+        call()
+        return (kilobytes("VmHWM") - before) * 1024 / MIB
+
+
+def kilobytes(name):
+    """Return what Linux says of this process's memory."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(name))
+
+
+def compare_memory():
+    """Measure every path in a process of its own and return whether all targets are met."""
+    print(f"peak memory at n={LONG}")
+    results = []
+    for path, target in MEMORY_TARGETS.items():
+        run = subprocess.run([sys.executable, __file__, path], check=True, capture_output=True, text=True)
+        results.append(target is None or float(run.stdout) <= target)
+        verdict = "no target" if target is None else f"target {target} MiB: {'met' if results[-1] else 'MISSED'}"
+        print(f"  {path:22} {float(run.stdout):7.1f} MiB  ({verdict})")
+    return all(results)
+
+
+def main():
+    """Measure times and memory and return the exit status."""
+    print(f"n={N}, d={D}, {HEADS} heads, float32, threads {torch.get_num_threads()}, torch {torch.__version__}")
+    results = [compare_times(need_weights=True), compare_times(need_weights=False), compare_memory()]
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        print(peak(sys.argv[1]))
+    else:
+        sys.exit(main())

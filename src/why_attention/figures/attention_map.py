@@ -1,0 +1,164 @@
+"""Figure attention-map: each row of the map shares 1 among all positions, by content; sharper shares pass less gradient.
+
+Four kinds of tokens take turns, 1 2 3 4 1 2 3 4 …, each token a little unlike the others of its kind, and one head of
+random projections lets them look at one another. The map is that of the first of several draws; the lines beside it show all.
+"""
+
+from functools import cache, lru_cache
+
+import torch
+
+from why_attention.attention import scaled_dot_product_attention, sinusoidal_positions
+from why_attention.explorable import Axis, Choice, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
+from why_attention.masks import causal_mask
+
+SIZE, KINDS, NOISE, DRAWS = 16, 4, 0.2, 7  # d; kinds of tokens; how unlike two of a kind are; how many draws
+LENGTHS = [4, 8, 16, 32]
+SCALES = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
+LOG_SCALES = torch.linspace(
+    -0.7, 1.6, 24, dtype=torch.float64
+)  # where the lines are measured: a little past the slider
+
+
+@cache
+def drawn() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Return the tokens (DRAWS, the longest n, d) and the projections W_q and W_k, each (DRAWS, d, d)."""
+    generator = torch.Generator().manual_seed(1)  # its first draw has kinds that are easy to tell apart
+
+    def normal(*shape):
+        return torch.randn(DRAWS, *shape, generator=generator, dtype=torch.float64)
+
+    n = LENGTHS[-1]  # drawn once at the longest, so that a shorter sequence is its start
+    kinds = normal(KINDS, SIZE)[:, torch.arange(n) % KINDS]
+    return kinds + NOISE * normal(n, SIZE), normal(SIZE, SIZE) / SIZE**0.5, normal(SIZE, SIZE) / SIZE**0.5
+
+
+@lru_cache(maxsize=256)
+def weights(n: int, scale: float, mask: bool, positions: bool) -> torch.Tensor:
+    """Return softmax(β Q Kᵀ / √d), β the scale, of every draw: (DRAWS, n, n)."""
+    tokens, W_q, W_k = drawn()
+    x = tokens[:, :n] + sinusoidal_positions(n, SIZE, dtype=torch.float64) if positions else tokens[:, :n]
+    Q, K = x @ W_q.mT, x @ W_k.mT
+    return scaled_dot_product_attention(scale * Q, K, x, causal_mask(n, n) if mask else None)[1]
+
+
+def decades(n: int, scale: float, mask: bool, positions: bool) -> torch.Tensor:
+    """Return log10 of the map that is drawn: (n, n), −∞ where the mask leaves no path."""
+    return weights(n, scale, mask, positions)[0].log10()
+
+
+def sensitivity(A: torch.Tensor) -> torch.Tensor:
+    """Return Σ_j a_ij (1 − a_ij), the trace of ∂a_i/∂scores_i = diag(a_i) − a_i a_iᵀ, as a mean over the rows of A."""
+    return (A * (1 - A)).sum(-1).mean(-1)
+
+
+def sensitivities(n: int, mask: bool, positions: bool) -> torch.Tensor:
+    """Return the sensitivity of every draw over LOG_SCALES: (DRAWS, 24)."""
+    return torch.stack([sensitivity(weights(n, scale, mask, positions)) for scale in (10**LOG_SCALES).tolist()], dim=-1)
+
+
+def effective_number(A: torch.Tensor) -> float:
+    """Return exp(H), H the mean entropy of the rows: so many positions, given even shares, would be as spread out."""
+    return torch.special.entr(A).sum(-1).mean().exp().item()
+
+
+def verdict(n: int, scale: float, mask: bool, positions: bool) -> int:
+    """Return 0, 1 or 2: of the sensitivity of even shares at least a half is left, at least a tenth, or less."""
+    left = sensitivity(weights(n, scale, mask, positions)[0]) / sensitivity(weights(n, 0.0, mask, positions)[0])
+    return int(left < 0.5) + int(left < 0.1)
+
+
+def of_map(function, write):
+    """Return a slot of the sentence: a number of the drawn map, written out."""
+    return lambda n, scale, mask, positions: write(function(weights(n, scale, mask, positions)[0]))
+
+
+def figure() -> Explorable:
+    """Return the figure in the page's language."""
+    return Explorable(
+        "attention-map",
+        title=Text(zh="谁看谁，各看多少", en="Who looks at whom, and how much"),
+        reading=Text(
+            zh="读图：注意力图第 i 行第 j 列的颜色，是位置 i 分给位置 j 的权重，每行加起来恰为 1。四类 token 轮流出现，"
+            "第 1、5、9…… 个是同一类，所以这几行彼此很像，这几列也很像：给多少由内容定，远近不算（加上位置编码以后，位置才起作用）。"
+            "曲线图的横轴是分数乘的倍数，纵轴是 softmax 的灵敏度，也就是分数变一点，权重跟着变多少；"
+            "细线是七次随机抽取，粗线是它们的中位数，灰点是注意力图此刻所在。",
+            en="How to read it: the colour in row i and column j of the map is the weight that position i gives to position j; "
+            "each row adds up to exactly 1. Four kinds of tokens take turns: numbers 1, 5, 9 … are of one kind, so these rows "
+            "look alike, and so do these columns: content decides how much is given, and distance does not (until positions "
+            "are added). In the plot: across, the factor on the scores; upwards, the sensitivity of the softmax, how much "
+            "the weights follow a small change of the scores. Thin lines are seven random draws, the bold one is their "
+            "median, and the grey dot is where the map is now.",
+        ),
+        controls=[
+            Control("n", LENGTHS, label=Text(zh="序列长度", en="length of the sequence"), symbol="n", start=16),
+            Control("scale", SCALES, label=Text(zh="分数乘的倍数", en="factor on the scores"), symbol="β", start=1.0),
+            Control(
+                "mask", [False, True], label=Text(zh="因果掩码：不看后面", en="causal mask: nothing later"), folded=True
+            ),
+            Control(
+                "positions",
+                [False, True],
+                label=Text(zh="加上正弦位置编码", en="add sinusoidal positions"),
+                folded=True,
+            ),
+        ],
+        panels=[
+            Heatmap(
+                decades,
+                title=Text(zh="注意力图", en="attention map"),
+                rows=Text(zh="查询 i", en="query i"),
+                columns=Text(zh="键 j", en="key j"),
+                scale=Axis(Text(zh="权重", en="weight"), (-3, 0), symbol="a_{ij}", decades=True, quantum=0.01),
+            ),
+            Lines(
+                title=Text(zh="softmax 的灵敏度随倍数的变化", en="Sensitivity of the softmax against the factor"),
+                x=Axis(
+                    Text(zh="分数乘的倍数", en="factor on the scores"), (-0.7, 1.6), "β", decades=True, quantum=0.001
+                ),
+                y=Axis(
+                    Text(zh="softmax 的灵敏度", en="sensitivity of the softmax"),
+                    (0, 1),
+                    symbol="Σ_j a_{ij}(1−a_{ij})",
+                    quantum=0.002,
+                ),
+                series=[
+                    Series(sensitivities, LOG_SCALES, Text(zh="中位数", en="median"), "blue", "triangle"),
+                    Series(
+                        lambda n, scale, mask, positions: sensitivity(weights(n, scale, mask, positions)[:1]),
+                        lambda scale: torch.tensor([scale]).log10(),
+                        Text(zh="当前", en="now"),
+                        "grey",
+                        "circle",
+                    ),
+                ],
+            ),
+        ],
+        sentence=Sentence(
+            Text(
+                zh="{n} 个 token，分数乘 {scale}：平均下来，每行的 1 相当于均分给 {effective} 个位置；最大的一个权重是 {largest}。"
+                "softmax 的灵敏度平均是 {sensitivity}，均分时是 {most}。{verdict}",
+                en="{n} tokens, scores times {scale}: on average a row's 1 is spread as if shared evenly among {effective} "
+                "positions, and the largest weight is {largest}. The softmax's mean sensitivity is {sensitivity}; even "
+                "shares would make it {most}. {verdict}",
+            ),
+            effective=of_map(effective_number, "{:.1f}".format),
+            largest=of_map(torch.max, "{:.2f}".format),
+            sensitivity=of_map(sensitivity, "{:.2f}".format),
+            most=lambda n, mask: f"{sensitivity(weights(n, 0.0, mask, False)[0]):.2f}",
+            verdict=Choice(
+                verdict,
+                [
+                    Text(zh="分数一动，权重就跟着动。", en="The weights follow their scores."),
+                    Text(
+                        zh="权重集中起来，已经不大跟着分数动了。",
+                        en="The weights have gathered, and follow their scores less.",
+                    ),
+                    Text(
+                        zh="权重几乎全给了一个位置，分数怎么动它都不大理会，也就几乎没有梯度传回去。",
+                        en="Nearly all weight sits on one position and hardly heeds the scores, so hardly any gradient goes back to them.",
+                    ),
+                ],
+            ),
+        ),
+    )

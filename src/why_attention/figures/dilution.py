@@ -1,0 +1,237 @@
+"""Figure dilution: every position is one step away from every other, and passes on about 1/n of an influence each.
+
+The influence of position j on position i of one random attention layer is ‖∂y_i/∂x_j‖_F, by exact Jacobians. Off the
+diagonal it falls like 1/n, on the diagonal it stays; against the distance it is flat, for a layer without positions or
+mask cannot tell near from far. The test of that: shuffle the inputs, and put the outputs back into their old places.
+"""
+
+import math
+from functools import cache
+
+import torch
+from torch.func import jacrev
+
+from why_attention.attention import MultiHeadAttention, sinusoidal_positions
+from why_attention.device import pick_device
+from why_attention.explorable import Axis, Choice, Control, Explorable, Lines, Sentence, Series, Text
+from why_attention.explorable.grid import OnGrid
+from why_attention.explorable.numbers import power_text
+from why_attention.masks import causal_mask
+
+SIZE, SEEDS = 16, 3  # d; how many draws of weights and inputs
+LENGTHS = [8, 16, 32, 64, 128]
+BLOCK = 16  # how many queries share one Jacobian: few enough that each backward pass stays small
+ROUNDING = 1e-9  # outputs that differ by less are equal: float64 keeps 16 digits of them
+
+
+def drawn(seed: int, n: int) -> tuple[MultiHeadAttention, torch.Tensor]:
+    """Return an attention layer of one head and n tokens from N(0, 1) for it to read: (n, d).
+
+    As many are drawn as the longest sequence has, so that a shorter one is its start.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    layer = MultiHeadAttention(SIZE, 1, dtype=torch.float64)
+    layer.reset_parameters(generator)
+    x = torch.randn(LENGTHS[-1], SIZE, generator=generator, dtype=torch.float64)[:n]
+    return layer.to(pick_device()), x.to(pick_device())
+
+
+def order(n: int, shuffled: bool) -> torch.Tensor:
+    """Return the order in which the tokens are read: (n,)."""
+    return torch.randperm(n, generator=torch.Generator().manual_seed(0)) if shuffled else torch.arange(n)
+
+
+def given(x: torch.Tensor, positions: bool, mask: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return what the layer is given: the tokens, with positions added where wanted, and the mask (n, n)."""
+    n, device = len(x), x.device
+    if positions:
+        x = x + sinusoidal_positions(n, SIZE, device=device, dtype=x.dtype)
+    return x, causal_mask(n, n, device=device) if mask else torch.ones(n, n, dtype=torch.bool, device=device)
+
+
+def influence(layer: MultiHeadAttention, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """Return ‖∂y_i/∂x_j‖_F for all i and j: (n, n)."""
+    rows = []
+    for first in range(0, len(x), BLOCK):
+        block = slice(first, first + BLOCK)
+        # with weights, for the fused kernels have no batched backward pass
+        J = jacrev(lambda x, block=block: layer(x[block], x, mask[block], need_weights=True)[0])(x)  # (block, d, n, d)
+        rows.append(J.detach().pow(2).sum((1, 3)).sqrt())
+    return torch.cat(rows)
+
+
+def measured_influences(n: int, positions: bool, mask: bool, shuffled: bool) -> torch.Tensor:
+    """Return the influence matrix of every seed, its rows and columns in the tokens' first order: (SEEDS, n, n)."""
+    matrices = []
+    for seed in range(SEEDS):
+        layer, x = drawn(seed, n)
+        new = order(n, shuffled).to(x.device)
+        old = new.argsort()  # where each token has gone
+        M = influence(layer, *given(x[new], positions, mask))
+        matrices.append(M[old][:, old].cpu())
+    return torch.stack(matrices)
+
+
+influences = OnGrid(measured_influences, n=LENGTHS, positions=[False, True], mask=[False, True], shuffled=[False, True])
+
+
+@cache
+@torch.no_grad()
+def difference(n: int, positions: bool, mask: bool) -> float:
+    """Return by how much shuffling the inputs changes an output that is put back into its place: the largest of all."""
+    largest = 0.0
+    for seed in range(SEEDS):
+        layer, x = drawn(seed, n)
+        new = order(n, shuffled=True).to(x.device)
+        y, y_shuffled = (
+            layer(tokens, mask=keep)[0] for tokens, keep in (given(t, positions, mask) for t in (x, x[new]))
+        )
+        largest = max(largest, (y[new] - y_shuffled).abs().max().item())
+    return largest
+
+
+def profile(n: int, positions: bool, mask: bool, shuffled: bool) -> torch.Tensor:
+    """Return log10 of the mean influence over all pairs r apart, for r = 0 … n/2: (SEEDS, n/2 + 1).
+
+    Further apart there are fewer than n such pairs, and their mean would say little.
+    """
+    M = influences(n=n, positions=positions, mask=mask, shuffled=shuffled)
+    pairs = [torch.cat([M.diagonal(r, 1, 2), M.diagonal(-r, 1, 2)], dim=-1) for r in range(n // 2 + 1)]
+    return torch.stack([influence.mean(-1) for influence in pairs], dim=-1).log10()
+
+
+def on_others(n: int, positions: bool, mask: bool) -> torch.Tensor:
+    """Return log10 of the mean influence of a position on another: (SEEDS,)."""
+    M = influences(n=n, positions=positions, mask=mask, shuffled=False)
+    return ((M.sum((1, 2)) - M.diagonal(0, 1, 2).sum(-1)) / (n * (n - 1))).log10()
+
+
+def on_itself(n: int, positions: bool, mask: bool) -> torch.Tensor:
+    """Return log10 of the mean influence of a position on itself: (SEEDS,)."""
+    return influences(n=n, positions=positions, mask=mask, shuffled=False).diagonal(0, 1, 2).mean(-1).log10()
+
+
+def over_lengths(function):
+    """Return a function of n as one of the other controls, for all LENGTHS at once: (SEEDS, len(LENGTHS))."""
+    return lambda positions, mask: torch.stack([function(n, positions, mask) for n in LENGTHS], dim=-1)
+
+
+def median(decades: torch.Tensor) -> float:
+    """Return the number 10^decades of the middle seed."""
+    return 10 ** decades.median().item()
+
+
+INFLUENCE = Text(zh="影响的大小", en="size of the influence")
+LOW, HIGH = -2.3, 0.6  # decades of influence, alike in both panels
+
+
+def figure() -> Explorable:
+    """Return the figure in the page's language."""
+    log_lengths = torch.tensor(LENGTHS).log10()
+    return Explorable(
+        "dilution",
+        title=Text(zh="路都只有一步，影响却按 1/n 变小", en="One step to everywhere, yet influence falls like 1/n"),
+        reading=Text(
+            zh="读图：两幅图的纵轴相同，都是输入 xⱼ 对输出 yᵢ 的影响，也就是雅可比矩阵 ∂yᵢ/∂xⱼ 的 Frobenius 范数，对数刻度。"
+            "一幅的横轴是两个位置的距离，画到 n/2；另一幅的横轴是序列长度。虚线 1/n 供对照。"
+            "细线是三个随机种子，粗线是它们的中位数。一层、一个头的注意力，权重和输入都是随机的，d = 16。",
+            en="How to read it: upwards in both plots, the influence of input xⱼ on output yᵢ, the Frobenius norm of the Jacobian "
+            "∂yᵢ/∂xⱼ, on a logarithmic axis. Across in one, the distance between the two positions, up to n/2; in the other, "
+            "the length of the sequence. The dashed 1/n is there to compare. Thin lines are three random seeds, bold ones "
+            "their median. One attention layer of one head, random weights and inputs, d = 16.",
+        ),
+        controls=[
+            Control("n", LENGTHS, label=Text(zh="序列长度", en="length of the sequence"), symbol="n", start=64),
+            Control("positions", [False, True], label=Text(zh="加上正弦位置编码", en="add sinusoidal positions")),
+            Control("shuffled", [False, True], label=Text(zh="打乱输入", en="shuffle the inputs")),
+            Control(
+                "mask", [False, True], label=Text(zh="因果掩码：不看后面", en="causal mask: nothing later"), folded=True
+            ),
+        ],
+        panels=[
+            Lines(
+                title=Text(zh="影响随距离的变化", en="Influence against distance"),
+                x=Axis(Text(zh="距离", en="distance"), lambda n: (-0.02 * n, 0.52 * n), symbol="|i−j|"),
+                y=Axis(INFLUENCE, (LOW, HIGH), symbol="‖∂y_i/∂x_j‖", decades=True, quantum=0.005),
+                series=[
+                    Series(
+                        lambda n, positions, mask: profile(n, positions, mask, shuffled=False),
+                        lambda n: range(n // 2 + 1),
+                        Text(zh="影响", en="influence"),
+                        "blue",
+                        "triangle",
+                    ),
+                    Series(
+                        lambda n, positions, mask: profile(n, positions, mask, shuffled=True).median(0).values,
+                        lambda n: range(n // 2 + 1),
+                        Text(zh="打乱后", en="shuffled"),
+                        "grey",
+                        "cross",
+                        dashed=True,
+                        shown="shuffled",
+                    ),
+                    Series(lambda n: 2 * [-math.log10(n)], lambda n: [0, n / 2], "1/n", "grey", "square", dashed=True),
+                ],
+            ),
+            Lines(
+                title=Text(zh="影响随序列长度的变化", en="Influence against length"),
+                x=Axis(Text(zh="序列长度", en="length"), (0.7, 2.2), symbol="n", decades=True, quantum=0.001),
+                y=Axis(INFLUENCE, (LOW, HIGH), symbol="‖∂y_i/∂x_j‖", decades=True, quantum=0.005),
+                series=[
+                    Series(over_lengths(on_itself), log_lengths, Text(zh="对自己", en="on itself"), "blue", "diamond"),
+                    Series(over_lengths(on_others), log_lengths, Text(zh="对别处", en="on others"), "blue", "triangle"),
+                    Series(-log_lengths, log_lengths, "1/n", "grey", "square", dashed=True),
+                    Series(
+                        lambda n, positions, mask: on_others(n, positions, mask).median(0, keepdim=True).values,
+                        lambda n: [math.log10(n)],
+                        Text(zh="当前", en="now"),
+                        "grey",
+                        "circle",
+                    ),
+                ],
+            ),
+        ],
+        sentence=Sentence(
+            Text(
+                zh="{n} 个位置，路都只有一步：一个位置对另一个位置的影响平均是 {others}，乘以 n 是 {times_n}；对自己的影响是 {itself}。"
+                "{test}{difference}{meaning}",
+                en="{n} positions, all one step apart: the influence of one on another is {others} on average, which times n is "
+                "{times_n}; on itself it is {itself}. {test}{difference}{meaning}",
+            ),
+            others=lambda n, positions, mask: f"{median(on_others(n, positions, mask)):.2g}",
+            times_n=lambda n, positions, mask: f"{n * median(on_others(n, positions, mask)):.1f}",
+            itself=lambda n, positions, mask: f"{median(on_itself(n, positions, mask)):.1f}",
+            test=Choice(
+                lambda shuffled: int(shuffled),
+                [
+                    "",
+                    Text(
+                        zh="打乱输入，再把输出排回原位，与原来最多差 ",
+                        en="With shuffled inputs, the outputs put back into place differ by at most ",
+                    ),
+                ],
+            ),
+            difference=lambda n, positions, mask, shuffled: (
+                power_text(log10(difference(n, positions, mask))) if shuffled else ""
+            ),
+            meaning=Choice(
+                lambda n, positions, mask, shuffled: shuffled * (1 + int(difference(n, positions, mask) > ROUNDING)),
+                [
+                    "",
+                    Text(
+                        zh="，只是舍入误差：输出跟着输入换位，这一层分不出谁先谁后、谁远谁近。",
+                        en=", which is rounding: the outputs move with their inputs, and the layer cannot tell first from last or near from far.",
+                    ),
+                    Text(
+                        zh="：位置编码或掩码让这一层看得出次序了。",
+                        en=": positions or a mask let the layer see the order.",
+                    ),
+                ],
+            ),
+        ),
+        slow=[influences],
+    )
+
+
+def log10(number: float) -> float:
+    return math.log10(number) if number else -math.inf

@@ -1,0 +1,195 @@
+"""Figure effective-field: an output reads the whole of its receptive field, but listens to about √L of its L layers' width.
+
+The influence of input j on the middle output i is |∂y_i/∂x_j|, by autodiff, through a stack of centred convolutions
+with kernels of 1/k, and through stacks of random kernels; of these the Frobenius norm of the Jacobian.
+"""
+
+import math
+from functools import cache
+
+import torch
+from torch import Tensor, nn
+
+from why_attention.convolution import ConvolutionStack
+from why_attention.device import pick_device
+from why_attention.explorable import Axis, Control, Explorable, Lines, Sentence, Series, Text
+from why_attention.receptive_field import (
+    Layer,
+    deviation,
+    effective_field,
+    positions_holding,
+    span,
+    uniform_deviation,
+)
+
+KERNELS, DEPTHS = [3, 5, 7], [1, 2, 3, 5, 8, 12, 20, 30, 50]  # odd kernels, for a centred one needs a middle
+SIZE, SEEDS = 16, 3  # d of the random stacks; how many draws of their weights
+PART = 0.9  # of the influence, for which the sentence counts positions
+
+
+def profile(stack: ConvolutionStack) -> Tensor:
+    """Return the share of every input of its span in the influence on the middle output, in %: (R,)."""
+    R = span([Layer(layer.k, layer.dilation) for layer in stack.layers])
+    device = pick_device()
+    x = torch.zeros(R, stack.layers[0].d, dtype=torch.float64, device=device)  # all x alike: the stack is linear
+    influence = effective_field(stack.to(device), x, R // 2).cpu()
+    return 100 * influence / influence.sum()
+
+
+def stack(d: int, k: int, depth: int) -> ConvolutionStack:
+    return ConvolutionStack(d, k, [1] * depth, causal=False, dtype=torch.float64)
+
+
+@cache
+def uniform(k: int, depth: int) -> Tensor:
+    """Return the profile of kernels that average, of width 1: (R,)."""
+    averages = stack(1, k, depth)
+    for layer in averages.layers:
+        nn.init.constant_(layer.W, 1 / k)
+    return profile(averages)
+
+
+@cache
+def drawn(k: int, depth: int) -> Tensor:
+    """Return the profiles of random kernels: (SEEDS, R). A deeper stack of the same seed has the same lowest layers."""
+    profiles = []
+    for seed in range(SEEDS):
+        random = stack(SIZE, k, depth)
+        random.reset_parameters(torch.Generator().manual_seed(seed))
+        profiles.append(profile(random))
+    return torch.stack(profiles)
+
+
+def offsets(k: int, depth: int) -> Tensor:
+    """Return the positions of the inputs, counted from the output's own: (R,)."""
+    R = len(uniform(k, depth))
+    return torch.arange(R) - R // 2
+
+
+def edge(k: int, depth: int) -> int:
+    """Return the position of the last input read: half of the span."""
+    return offsets(k, depth)[-1].item()
+
+
+def deviations(k: int, depth: int) -> list[float]:
+    """Return the standard deviations of the random profiles, in rising order."""
+    return sorted(map(deviation, drawn(k, depth)))
+
+
+def figure() -> Explorable:
+    """Return the figure in the page's language."""
+    log_depths = [math.log10(depth) for depth in DEPTHS]
+    return Explorable(
+        "effective-field",
+        title=Text(zh="读得到，不等于有影响", en="Covered is not influencing"),
+        reading=Text(
+            zh="读图：左图的横轴是输入离输出多远，纵轴是它在全部影响里占几成；灰线到哪里，感受野就到哪里，"
+            "灰线的高度是所有输入影响都一样时各自的份额。右图两轴都是对数刻度：半径每层长一样多，标准差只按层数的平方根长。"
+            "“均匀”的每个权重都是 1/k；“随机”的权重均值为 0，影响的平方才服从同一条公式，所以层数多时宽到 √2 倍（细线是三个随机种子，粗线是中位数）。",
+            en="How to read it: on the left, across, how far an input lies from the output, and upwards its share of all "
+            "influence; the grey line ends where the receptive field ends, as high as every share would be if all inputs "
+            "counted alike. On the right, on two logarithmic axes, the radius grows by the same amount with every layer, the standard "
+            "deviation as the square root of their number. The weights of uniform kernels are 1/k; those of random ones have "
+            "mean 0, so that the squares of their influences follow the law, and deep stacks are √2 times as wide (thin lines are three "
+            "random seeds, the bold one their median).",
+        ),
+        controls=[
+            Control("k", KERNELS, label=Text(zh="卷积核大小", en="size of the kernel"), symbol="k"),
+            Control("depth", DEPTHS, label=Text(zh="层数", en="layers"), symbol="L", start=20),
+        ],
+        panels=[
+            Lines(
+                title=Text(zh="各个输入的影响", en="Influence of each input"),
+                x=Axis(
+                    Text(zh="相对输出的位置", en="position from the output"),
+                    limits=lambda k, depth: (-1.1 * edge(k, depth), 1.1 * edge(k, depth)),
+                    symbol="j−i",
+                ),
+                y=Axis(
+                    Text(zh="占全部影响", en="share of the influence"),
+                    limits=lambda k, depth: (0, 1.15 * uniform(k, depth).max().item()),
+                    symbol="|∂y_i/∂x_j|",
+                    unit="%",
+                    quantum=0.005,
+                ),
+                series=[
+                    Series(
+                        lambda k, depth: [100 / len(uniform(k, depth))] * 2,
+                        lambda k, depth: [-edge(k, depth), edge(k, depth)],
+                        Text(zh="都一样", en="all alike"),
+                        "grey",
+                        "cross",
+                        dashed=True,
+                    ),
+                    Series(drawn, offsets, Text(zh="随机", en="random"), "green", "diamond"),
+                    Series(uniform, offsets, Text(zh="均匀", en="uniform"), "green", "square"),
+                ],
+            ),
+            Lines(
+                title=Text(zh="宽度随层数的变化", en="Width against the number of layers"),
+                x=Axis(Text(zh="层数", en="layers"), (-0.05, 1.75), symbol="L", decades=True, quantum=0.0005),
+                y=Axis(
+                    Text(zh="宽度", en="width"),
+                    (-0.3, 2.3),
+                    unit=Text(zh="个位置", en="positions"),
+                    decades=True,
+                    quantum=0.002,
+                ),
+                series=[
+                    Series(
+                        lambda k: [math.log10(edge(k, depth)) for depth in DEPTHS],
+                        log_depths,
+                        Text(zh="半径", en="radius"),
+                        "grey",
+                        "cross",
+                        dashed=True,
+                    ),
+                    Series(
+                        lambda k: torch.tensor([deviations(k, depth) for depth in DEPTHS]).T.log10(),
+                        log_depths,
+                        Text(zh="随机 σ", en="random σ"),
+                        "green",
+                        "diamond",
+                    ),
+                    Series(
+                        lambda k: [math.log10(deviation(uniform(k, depth))) for depth in DEPTHS],
+                        log_depths,
+                        Text(zh="均匀 σ", en="uniform σ"),
+                        "green",
+                        "square",
+                    ),
+                    Series(
+                        lambda k: [math.log10(uniform_deviation(k, depth)) for depth in DEPTHS],
+                        log_depths,
+                        Text(zh="公式", en="law"),
+                        "grey",
+                        "circle",
+                        dashed=True,
+                    ),
+                    Series(
+                        lambda k, depth: [math.log10(deviation(uniform(k, depth))), math.log10(edge(k, depth))],
+                        lambda depth: [math.log10(depth)] * 2,
+                        Text(zh="现在", en="now"),
+                        "grey",
+                        "wedge",
+                    ),
+                ],
+            ),
+        ],
+        sentence=Sentence(
+            Text(
+                zh="k = {k} 的 {depth} 层卷积跨 {span} 个输入，影响的标准差是 {deviation} 个位置"
+                "（公式 √(L(k²−1)/12) 给出 {law}），{positions} 个位置就占九成影响；"
+                "随机卷积核的标准差是 {drawn}，{drawn_positions} 个位置占九成（三个种子的中位数）。",
+                en="With k = {k} and depth {depth} an output spans {span} inputs; the standard deviation of their influence is "
+                "{deviation} positions (by the law √(L(k²−1)/12) it is {law}), and {positions} positions hold 90 % of it; for random "
+                "kernels it is {drawn}, and {drawn_positions} positions hold 90 % (medians of three seeds).",
+            ),
+            span=lambda k, depth: len(uniform(k, depth)),
+            deviation=lambda k, depth: f"{deviation(uniform(k, depth)):.2f}",
+            law=lambda k, depth: f"{uniform_deviation(k, depth):.2f}",
+            positions=lambda k, depth: positions_holding(PART, uniform(k, depth)),
+            drawn=lambda k, depth: f"{deviations(k, depth)[SEEDS // 2]:.2f}",
+            drawn_positions=lambda k, depth: sorted(positions_holding(PART, p) for p in drawn(k, depth))[SEEDS // 2],
+        ),
+    )

@@ -1,0 +1,191 @@
+"""Figure receptive-field: a stack of convolutions reaches k − 1 steps further with every layer, and no more.
+
+One panel shows which positions of every layer one output reads, found by search in the stack (``cone``); the other
+how far the output reaches against the number of layers, up to the distance that it is asked to cover.
+"""
+
+import math
+from collections.abc import Iterable
+from functools import cache
+
+from why_attention.convolution import padding
+from why_attention.explorable import Axis, Choice, Control, Explorable, Graph, Lines, Sentence, Series, Text
+from why_attention.receptive_field import Layer, cone, depth_needed, span, support
+
+KERNELS, DISTANCES = [3, 5, 7], [10, 30, 100, 300, 1000]  # odd kernels, for a centred one needs a middle
+GROWTHS = {1: "dₗ = 1", 2: "dₗ = 2ˡ⁻¹", 4: "dₗ = 4ˡ⁻¹"}  # how much the dilation grows from a layer to the next
+WIDTH = 31  # positions drawn: as many as four layers of k = 3 read whose dilation doubles
+REACHES = (-0.15, 4.0)  # limits of the reach's decades
+# every depth at first, where lines bend, then twenty a decade
+CURVE = sorted({*range(1, 20), 500} | {round(10 ** (i / 20)) for i in range(26, 61)})
+
+
+def stack(k: int, depth: int, growth: int) -> list[Layer]:
+    """Return the layers of a setting, the lowest first."""
+    return [Layer(k, growth**i) for i in range(depth)]
+
+
+def offsets(mode: str) -> range:
+    """Return the positions drawn, counted from the output's own: to the past alone, or to both sides."""
+    return range(1 - WIDTH, 1) if mode == "causal" else range(-(WIDTH // 2), WIDTH // 2 + 1)
+
+
+@cache
+def graph(k: int, depth: int, growth: int, mode: str) -> tuple[list, list]:
+    """Return the inputs drawn and all that the output reads, as nodes (N, 3), and the edges by which it does, (E, 3).
+
+    A node is its offset, its layer, and 1, or 0 for an input that the output does not read.
+    """
+    layers, causal = stack(k, depth, growth), mode == "causal"
+    rows = cone(layers, WIDTH, -offsets(mode)[0], causal).tolist()
+    places = [(up, i) for up, row in enumerate(rows) for i, is_read in enumerate(row) if is_read or up == 0]
+    number, edges = {place: number for number, place in enumerate(places)}, []
+    for up, i in places[WIDTH:]:
+        dilation_l = layers[up - 1].dilation
+        before, _ = padding(k, dilation_l, causal)
+        below = [(up - 1, i - before + m * dilation_l) for m in range(k)]
+        edges += [(number[place], number[up, i], 0) for place in below if place in number]
+    return [(offsets(mode)[i], up, int(rows[up][i])) for up, i in places], edges
+
+
+def reach(k: int, depth: int, growth: int, mode: str) -> int:
+    """Return how far into the past the output reads; a centred stack reads as far into the future."""
+    return sum(padding(k, layer.dilation, mode == "causal")[0] for layer in stack(k, depth, growth))
+
+
+def curve(growth: int):
+    """Return log10 of the reach at the depths of CURVE, as a function of the other controls."""
+    return lambda k, mode: decades(reach(k, depth, growth, mode) for depth in CURVE)
+
+
+def decades(numbers: Iterable[int]) -> list[float]:
+    return [math.log10(number) for number in numbers]
+
+
+def needed(k: int, distance: int, growth: int, mode: str) -> int:
+    return depth_needed(distance, k, causal=mode == "causal", growth=growth)
+
+
+def beyond(depth: int) -> list[int]:
+    return [L for L in CURVE if L >= depth]
+
+
+def drop(k: int, distance: int, growth: int, mode: str) -> tuple[list[float], list[float]]:
+    """Return x and y of the line at a distance, which drops to the axis where the layers needed are."""
+    L = needed(k, distance, growth, mode)
+    nearer = [depth for depth in CURVE if depth < L]
+    x = [*nearer, L, L, L, *beyond(L + 1)]
+    y = [math.log10(distance)] * len(x)
+    y[len(nearer) + 1] = REACHES[0]  # down and up again at L
+    return decades(x), y
+
+
+def figure() -> Explorable:
+    """Return the figure in the page's language."""
+    return Explorable(
+        "receptive-field",
+        title=Text(zh="一层一层够得多远", en="How far each layer reaches"),
+        reading=Text(
+            zh="读图：左图里，实心的是最上面那个输出读到的值，连线是它读的路，空心的输入它读不到；"
+            f"只画离它最近的 {WIDTH} 个位置。右图两轴都是对数刻度：斜线说明多少层够得多远，粗的是现在的膨胀方式；"
+            "灰色横线是要够到的距离，它在需要的层数那里垂到横轴。",
+            en="How to read it: on the left, filled marks are the values that the one output at the top reads, along the "
+            f"lines; inputs that it cannot read are hollow, and only the {WIDTH} positions nearest to it are drawn. On the "
+            "right, on two logarithmic axes, rising lines say how far so many layers reach, the bold one with the dilation "
+            "chosen; the grey level is the distance to cover, and it drops to the axis at the number of layers needed.",
+        ),
+        controls=[
+            Control("k", KERNELS, label=Text(zh="卷积核大小", en="size of the kernel"), symbol="k"),
+            Control("depth", list(range(1, 11)), label=Text(zh="层数", en="layers"), symbol="L", start=4),
+            Control(
+                "distance",
+                DISTANCES,
+                label=Text(zh="要够到的距离", en="distance to cover"),
+                symbol="|i−j|",
+                start=1000,
+            ),
+            Control(
+                "growth",
+                {
+                    1: Text(zh="不膨胀，dₗ = 1", en="none, dₗ = 1"),
+                    2: Text(zh="每层翻倍，dₗ = 1, 2, 4 …", en="doubles each layer, dₗ = 1, 2, 4 …"),
+                    4: Text(zh="每层乘 4，dₗ = 1, 4, 16 …", en="fourfold each layer, dₗ = 1, 4, 16 …"),
+                },
+                label=Text(zh="膨胀", en="Dilation"),
+                folded=True,
+            ),
+            Control(
+                "mode",
+                {
+                    "causal": Text(zh="因果：只读过去", en="causal: the past alone"),
+                    "centred": Text(zh="居中：两边各一半", en="centred: half to either side"),
+                },
+                label=Text(zh="读哪一边", en="Reads"),
+                folded=True,
+            ),
+        ],
+        panels=[
+            Graph(
+                lambda k, depth, growth, mode: graph(k, depth, growth, mode)[0],
+                lambda k, depth, growth, mode: graph(k, depth, growth, mode)[1],
+                title=Text(zh="输出读到的值", en="what the output reads"),
+                x=Axis(
+                    Text(zh="相对输出的位置", en="position from the output"),
+                    limits=lambda mode: (offsets(mode)[0] - 0.7, offsets(mode)[-1] + 0.7),
+                    symbol="j−i",
+                ),
+                y=Axis(Text(zh="层", en="layer"), limits=lambda depth: (-0.4, depth + 0.4), symbol="l"),
+                color="green",
+                mark="square",
+            ),
+            Lines(
+                title=Text(zh="够得多远", en="How far it reaches"),
+                x=Axis(Text(zh="层数", en="layers"), (-0.05, 3.15), symbol="L", decades=True, quantum=0.0005),
+                y=Axis(Text(zh="够得多远", en="steps reached"), REACHES, symbol="|i−j|", decades=True, quantum=0.002),
+                series=[
+                    Series(curve(growth), decades(CURVE), label, "green", mark, focus=("growth", growth))
+                    for (growth, label), mark in zip(GROWTHS.items(), ["square", "diamond", "wedge"])
+                ]
+                + [
+                    Series(
+                        lambda k, distance, growth, mode: drop(k, distance, growth, mode)[1],
+                        lambda k, distance, growth, mode: drop(k, distance, growth, mode)[0],
+                        Text(zh="距离", en="distance"),
+                        "grey",
+                        "cross",
+                    ),
+                    Series(
+                        lambda k, depth, growth, mode: [math.log10(reach(k, depth, growth, mode))] * len(beyond(depth)),
+                        lambda depth: decades(beyond(depth)),
+                        Text(zh="现在", en="now"),
+                        "green",
+                        "circle",
+                    ),
+                ],
+            ),
+        ],
+        sentence=Sentence(
+            Text(
+                zh="k = {k} 的{kind}{dilations}，要够到 {distance} 步之外需要 {needed} 层；"
+                "现在的 {depth} 层跨 {span} 个输入，读到其中 {count} 个，最远够到 {reach} 步。",
+                en="A {kind} CNN with k = {k}{dilations} needs {needed} layers for a distance of {distance}; at depth "
+                "{depth} it spans {span} inputs, reads {count} of them and reaches {reach} steps.",
+            ),
+            kind=Choice(
+                lambda mode: ["causal", "centred"].index(mode),
+                [Text(zh="因果卷积", en="causal"), Text(zh="居中卷积", en="centred")],
+            ),
+            dilations=Choice(
+                lambda growth: list(GROWTHS).index(growth),
+                [
+                    "",
+                    Text(zh="，膨胀每层翻倍", en=" and dilations that double"),
+                    Text(zh="，膨胀每层乘 4", en=" and dilations that grow fourfold"),
+                ],
+            ),
+            needed=needed,
+            span=lambda k, depth, growth: span(stack(k, depth, growth)),
+            count=lambda k, depth, growth: int(support(stack(k, depth, growth)).sum()),
+            reach=reach,
+        ),
+    )

@@ -1,0 +1,187 @@
+"""Receptive fields: which inputs an output of stacked convolutions can read, and which of them matter to it.
+
+    R = 1 + Σ_l (k_l − 1) d_l ∏_{m<l} s_m
+
+is the span: how far the first and the last input that one output reads lie apart, both counted. k_l, d_l and s_l are
+kernel size, dilation and stride of layer l = 1 … L, the lowest first. Inside the span some inputs may be read by no
+path (``support``), and those that are read do not matter alike (``effective_field``).
+
+Sources: Araujo et al. 2019, Distill (the recursions); Luo et al. 2016, arXiv 1701.04128 (effective fields);
+van den Oord et al. 2016, arXiv 1609.03499, §2.1 (dilations 1, 2, 4, …).
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from why_attention.convolution import check_whole, padding
+
+__all__ = [
+    "Layer",
+    "span",
+    "span_backward",
+    "support",
+    "cone",
+    "depth_needed",
+    "effective_field",
+    "deviation",
+    "uniform_deviation",
+    "positions_holding",
+]
+
+
+@dataclass(frozen=True)
+class Layer:
+    """What a layer does to positions.  Raises ValueError for anything but whole numbers of at least 1.
+
+    Pairs are refused too: in an image each axis has a field, and a list of layers, of its own.
+    """
+
+    k: int
+    dilation: int = 1
+    stride: int = 1
+
+    def __post_init__(self):
+        check_whole(k=self.k, dilation=self.dilation, stride=self.stride)
+
+
+def span(layers: list[Layer]) -> int:
+    """Return R, going up: every layer widens the field by (k − 1) d steps of its own input.  No layers have R = 1."""
+    R, jump = 1, 1  # jump: how many inputs lie between two neighbours of the layer below
+    for layer in layers:
+        R += (layer.k - 1) * layer.dilation * jump
+        jump *= layer.stride
+    return R
+
+
+def span_backward(layers: list[Layer]) -> int:
+    """Return R, going down: R neighbours above read (R − 1) s + (k − 1) d + 1 below."""
+    R = 1
+    for layer in reversed(layers):
+        R = (R - 1) * layer.stride + (layer.k - 1) * layer.dilation + 1
+    return R
+
+
+def support(layers: list[Layer]) -> Tensor:
+    """Return which inputs of its span one output reads, far from both ends of the input: R truth values."""
+    read = np.ones(1, dtype=bool)
+    for layer in reversed(layers):
+        read = read_below(read, layer)
+    return torch.from_numpy(read)
+
+
+def cone(layers: list[Layer], n: int, position: int, causal: bool = True) -> Tensor:
+    """Return which positions of every layer the output at ``position`` reads: (L + 1, n) truth values, inputs first.
+
+    All layers have n positions, 0 … n − 1, and read zeros beyond them, as ``convolution.Convolution`` does.
+    Raises ValueError for a position outside, a stride above 1, and a centred kernel of even size.
+    """
+    check_whole(n=n)
+    if not 0 <= position < n:
+        raise ValueError(f"position {position} lies outside 0 … {n - 1}, the positions of n={n}")
+    if strides := [layer.stride for layer in layers if layer.stride > 1]:
+        raise ValueError(f"strides {strides} leave fewer than the n={n} positions of the input: they must be 1")
+    rows = [np.arange(n) == position]
+    for layer in reversed(layers):
+        before, _ = padding(layer.k, layer.dilation, causal)
+        rows.append(read_below(rows[-1], layer)[before : before + n])
+    return torch.from_numpy(np.stack(rows[::-1]))
+
+
+def read_below(read: np.ndarray, layer: Layer) -> np.ndarray:
+    """Return which inputs of a layer are read, given which m of its outputs are: ((m − 1) s + (k − 1) d + 1,).
+
+    Truth values, for no float tells "none" from "little": a gradient through many layers underflows to 0.  They are
+    numpy's, for its operations on short arrays cost far less than torch's.
+    """
+    width = (len(read) - 1) * layer.stride + 1
+    below = np.zeros(width + (layer.k - 1) * layer.dilation, dtype=bool)
+    for m in range(layer.k):  # output i reads i s + m d
+        tap = below[m * layer.dilation :][: width : layer.stride]
+        tap |= read
+    return below
+
+
+def depth_needed(distance: int, k: int, causal: bool = True, growth: int = 1) -> int:
+    """Return the least number of layers whose span covers a distance |i − j|.
+
+    Layer l = 0, 1, … has the dilation growth^l.  Every layer reaches (k − 1) growth^l further, to the past alone; a
+    centred one half as far to either side.  With growth = 1 that is ⌈distance / (k − 1)⌉, or ⌈2 distance / (k − 1)⌉.
+    A growth above k leaves gaps inside, and ``support`` tells which.  Distance 0 needs 0 layers.
+    Raises ValueError for k = 1 and any other distance, for an even centred k, and for numbers that are not whole.
+    """
+    check_whole(k=k, growth=growth)
+    check_whole(least=0, distance=distance)
+    reach, _ = padding(k, 1, causal)  # of the first layer, into the past
+    if distance == 0:
+        return 0
+    if reach == 0:
+        raise ValueError(
+            f"k={k} reads its own position alone: no depth reaches a distance of {distance}, k must be above 1"
+        )
+    if growth == 1:
+        return -(-distance // reach)  # ⌈distance / reach⌉, exactly
+    layers, reached = 0, 0
+    while reached < distance:
+        reached += reach * growth**layers
+        layers += 1
+    return layers
+
+
+def effective_field(model: nn.Module, x: Tensor, position: int) -> Tensor:
+    """Return ‖∂y_i/∂x_j‖_F of the output at i = position and every input j, by autodiff.
+
+    x: (n, d), which the model maps to y (n, d').  Returns (n,).
+    Raises ValueError for another rank and for a position outside.
+    """
+    if x.ndim != 2:
+        raise ValueError(f"x has {x.ndim} dimensions, shape {tuple(x.shape)}: it must be (n, d)")
+    if not 0 <= position < len(x):
+        raise ValueError(f"position {position} lies outside 0 … {len(x) - 1}, the positions of x")
+    with torch.enable_grad():
+        x = x.detach().requires_grad_()
+        y_i = model(x)[position]
+        rows = torch.eye(len(y_i), dtype=x.dtype, device=x.device)
+        (J,) = torch.autograd.grad(y_i, x, rows, is_grads_batched=True)  # (d', n, d)
+    return torch.linalg.vector_norm(J, dim=(0, 2))
+
+
+def deviation(profile: Tensor) -> float:
+    """Return the standard deviation of the position j, where input j counts by its share of the profile (n,)."""
+    share = shares(profile)
+    j = torch.arange(len(share), dtype=share.dtype, device=share.device)
+    mean = (share * j).sum()
+    return (share * (j - mean) ** 2).sum().sqrt().item()
+
+
+def uniform_deviation(k: int, layers: int) -> float:
+    """Return √(L (k² − 1) / 12): the deviation of L layers of kernels 1/k, for variances of independent steps add up.
+
+    Source: Luo et al. 2016, §2.
+    """
+    check_whole(k=k, layers=layers)
+    return math.sqrt(layers * (k**2 - 1) / 12)
+
+
+def positions_holding(part: float, profile: Tensor) -> int:
+    """Return the least number of positions that together hold a part, such as 0.9, of a profile (n,)."""
+    if not 0 < part <= 1:
+        raise ValueError(f"part={part}: it must lie above 0 and be at most 1")
+    held = shares(profile).sort(descending=True).values.cumsum(0)
+    return int((held < part * (1 - 1e-12)).sum()) + 1  # a sum of floats may miss its part by a rounding
+
+
+def shares(profile: Tensor) -> Tensor:
+    """Return a profile divided by its sum.  Raises ValueError where it is empty, all zero, negative or not finite."""
+    if profile.ndim != 1:
+        raise ValueError(f"the profile has shape {tuple(profile.shape)}: it must be (n,)")
+    if bad := int((~(profile.isfinite() & (profile >= 0))).sum()):
+        raise ValueError(
+            f"the profile has {bad} negative, NaN or infinite among its {len(profile)} numbers: it must have 0"
+        )
+    if not profile.any():
+        raise ValueError(f"the profile has 0 numbers above 0 among its {len(profile)}: it must have at least 1")
+    return profile / profile.sum()

@@ -1,0 +1,450 @@
+"""The figures receptive-field and effective-field: drawings and words against closed forms and torch's own layers."""
+
+import base64
+import io
+import itertools
+import math
+import re
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torch.nn import functional as F
+
+from why_attention.explorable import set_language
+from why_attention.explorable.explorable import said
+from why_attention.explorable.frames import Frames
+from why_attention.figures import effective_field, receptive_field
+from why_attention.figures.effective_field import DEPTHS, SEEDS
+from why_attention.figures.receptive_field import CURVE, GROWTHS, WIDTH
+
+HALF = 0.001 + 1e-9  # half the quantum that frames keep of a reach's or a width's decades
+
+
+class Drawn:
+    """A figure and what its frames hold."""
+
+    def __init__(self, module):
+        set_language("zh")
+        self.figure = module.figure()
+        self.spec = self.figure._spec
+        self.grids = {control["name"]: control["values"] for control in self.spec["controls"]}
+        self.start = {name: self.figure.trait_values()[name] for name in self.grids}
+        self.frames = Frames(self.figure._frames, {name: len(grid) for name, grid in self.grids.items()})
+
+    def setting(self, values):
+        return {name: grid.index((self.start | values)[name]) for name, grid in self.grids.items()}
+
+    def array(self, source, **values):
+        return self.frames.array(source, self.setting(values))
+
+    def line(self, panel, label, **values):
+        """Return x and y of the series with a label."""
+        (series,) = [one for one in self.spec["panels"][panel]["series"] if one["label"] == label]
+        return self.array(series["x"], **values), self.array(series["y"], **values)
+
+    def word(self, slot, **values):
+        return self.frames.words(slot, self.setting(values))
+
+    def said(self, **values):
+        return said(self.spec, self.frames, self.setting(values))
+
+    def settings(self, *names):
+        """Return every setting of some controls, the others at their start."""
+        return [dict(zip(names, values)) for values in itertools.product(*(self.grids[name] for name in names))]
+
+    def picture(self, values):
+        """Return all that is drawn, without the words."""
+        shown = []
+        for panel in self.spec["panels"]:
+            sources = [panel[axis]["limits"] for axis in ("x", "y")]
+            sources += [panel[part] for part in ("nodes", "edges") if part in panel]
+            shown += [self.array(source, **values).tolist() for source in sources]
+            for series in panel.get("series", []):
+                inside = series["focus"] is None or (self.start | values)[series["focus"][0]] == series["focus"][1]
+                shown += [inside, *(self.array(series[axis], **values).tolist() for axis in "xy")]
+        return shown
+
+    def answer(self, values, parts=None):
+        """Return what a live kernel answers at values that may lie between the grid's: message, frames or None."""
+        sent = []
+        self.figure.send = lambda content, buffers=None: sent.append((content, buffers))
+        every = [*range(len(self.figure._sources)), *self.figure._slots]
+        message = {"type": "frames", "view": "v", "id": 1, "values": self.start | values, "parts": parts or every}
+        self.figure._answer(self.figure, message, [])
+        del self.figure.send
+        ((content, buffers),) = sent
+        return content, Frames(buffers[0], dict.fromkeys(self.grids, 1)) if buffers else None
+
+
+@pytest.fixture(scope="module")
+def field():
+    return Drawn(receptive_field)
+
+
+@pytest.fixture(scope="module")
+def effective():
+    return Drawn(effective_field)
+
+
+@pytest.fixture(params=["field", "effective"])
+def drawn(request):
+    return request.getfixturevalue(request.param)
+
+
+# Both figures
+
+
+def test_every_control_moved_one_step_from_the_start_changes_the_picture(drawn):
+    start = drawn.picture({})
+    for name, grid in drawn.grids.items():
+        at = grid.index(drawn.start[name])
+        for i in {max(0, at - 1), min(len(grid) - 1, at + 1)} - {at}:
+            assert drawn.picture({name: grid[i]}) != start, (name, grid[i])
+
+
+def test_the_controls_are_those_of_the_design(field, effective):
+    shown = [[c["name"] for c in one.spec["controls"] if not c["folded"]] for one in (field, effective)]
+    assert shown == [["k", "depth", "distance"], ["k", "depth"]]
+    assert field.start == {"k": 3, "depth": 4, "distance": 1000, "growth": 1, "mode": "causal"}
+    assert effective.start == {"k": 3, "depth": 20}
+
+
+def test_every_number_drawn_is_finite(drawn):
+    for table, source in enumerate(drawn.figure._sources):
+        for setting in drawn.frames.settings(drawn.frames.header["tables"][table]):
+            assert np.isfinite(drawn.frames.array(table, setting)).all(), source.where
+
+
+@pytest.mark.parametrize("module", [receptive_field, effective_field])
+def test_both_editions_have_the_same_frames(monkeypatch, module):
+    monkeypatch.delenv("EXPLORABLE_STORE", raising=False)  # the store would give both the same file
+    specs, frames = [], []
+    for language in ("en", "zh"):
+        set_language(language)
+        figure = module.figure()
+        specs.append(figure._spec["title"])
+        frames.append(figure._frames)
+    assert specs[0] != specs[1]
+    assert frames[0] == frames[1]
+
+
+def test_the_payload_and_the_still_picture_are_small(drawn):
+    assert len(drawn.figure._frames) <= 60_000
+    page = drawn.figure._repr_mimebundle_()[0]["text/html"]
+    png = base64.b64decode(re.search(r'src="data:image/png;base64,([^"]+)"', page)[1])
+    assert Image.open(io.BytesIO(png)).convert("L").getextrema()[0] < 150  # decodes, and is not blank
+    assert len(png) <= 15_000
+
+
+# receptive-field
+
+
+def dilations(depth, growth):
+    return [growth**i for i in range(depth)]
+
+
+def read_by_torch(k, depth, growth, mode):
+    """Return which of the last (or middle) WIDTH inputs the output reads: gradients of conv1d with weights 1/k."""
+    middle = WIDTH - 1 if mode == "causal" else WIDTH // 2
+    x = torch.zeros(1, 1, WIDTH, dtype=torch.float64, requires_grad=True)
+    values, kernel = [x], torch.full((1, 1, k), 1 / k, dtype=torch.float64)
+    for d in dilations(depth, growth):
+        pad = ((k - 1) * d, 0) if mode == "causal" else ((k - 1) * d // 2, (k - 1) * d // 2)
+        values.append(F.conv1d(F.pad(values[-1], pad), kernel, dilation=d))
+    gradients = torch.autograd.grad(values[-1][0, 0, middle], values)
+    return [(gradient.flatten() != 0).tolist() for gradient in gradients], middle
+
+
+@pytest.mark.parametrize("mode", ["causal", "centred"])
+@pytest.mark.parametrize("growth", list(GROWTHS))
+def test_filled_nodes_are_those_that_torchs_gradient_reaches(field, growth, mode):
+    graph = field.spec["panels"][0]
+    for values in field.settings("k", "depth"):
+        values |= {"growth": growth, "mode": mode}
+        rows, middle = read_by_torch(**values)
+        expected = [[i - middle, 0, int(read)] for i, read in enumerate(rows[0])]
+        expected += [[i - middle, up, 1] for up, row in enumerate(rows) for i, read in enumerate(row) if up and read]
+        np.testing.assert_array_equal(field.array(graph["nodes"], **values), expected)
+
+
+@pytest.mark.parametrize("mode", ["causal", "centred"])
+@pytest.mark.parametrize("growth", list(GROWTHS))
+def test_edges_lead_from_each_node_to_the_taps_of_its_kernel(field, growth, mode):
+    graph = field.spec["panels"][0]
+    for values in field.settings("k", "depth"):
+        values |= {"growth": growth, "mode": mode}
+        nodes, edges = (field.array(graph[part], **values).astype(int) for part in ("nodes", "edges"))
+        low, high = nodes[:WIDTH, 0].min(), nodes[:WIDTH, 0].max()
+        found = {(*nodes[end, :2], *nodes[start, :2]) for start, end, _ in edges}
+        assert len(found) == len(edges)
+        expected = set()
+        for place, up in {(place, up) for place, up, _ in nodes if up}:
+            for m in range(values["k"]):
+                tap = place + growth ** (up - 1) * (m - (values["k"] - 1) // (1 if mode == "causal" else 2))
+                expected |= {(place, up, tap, up - 1)} if low <= tap <= high else set()
+        assert found == expected, values
+
+
+def test_nodes_and_lines_lie_inside_the_axes(field):
+    graph = field.spec["panels"][0]
+    for values in field.settings("k", "depth", "growth", "mode"):
+        nodes = field.array(graph["nodes"], **values)
+        for column, axis in enumerate("xy"):
+            low, high = field.array(graph[axis]["limits"], **values)
+            assert low < nodes[:, column].min() <= nodes[:, column].max() < high
+
+
+def reach(k, depth, growth, mode):
+    """Return the reach by the sum (k − 1) Σ d_l, or half of it."""
+    return (k - 1) * sum(dilations(depth, growth)) // (1 if mode == "causal" else 2)
+
+
+def test_the_curves_are_the_sum_over_the_layers(field):
+    for values in field.settings("k", "mode"):
+        for growth, label in GROWTHS.items():
+            x, y = field.line(1, label, **values)
+            np.testing.assert_allclose(10**x, CURVE, rtol=2e-3)
+            expected = [math.log10(reach(depth=depth, growth=growth, **values)) for depth in CURVE]
+            np.testing.assert_allclose(y, expected, atol=HALF)
+
+
+def test_the_curve_chosen_is_in_focus(field):
+    focus = {one["label"]: one["focus"] for one in field.spec["panels"][1]["series"]}
+    assert focus == {label: ["growth", growth] for growth, label in GROWTHS.items()} | {"距离": None, "现在": None}
+
+
+def test_now_starts_on_the_curve_at_the_depth_chosen(field):
+    for values in field.settings("k", "depth", "growth", "mode"):
+        x, y = field.line(1, "现在", **values)
+        assert 10 ** x[0] == pytest.approx(values["depth"], rel=2e-3)
+        assert len(set(y)) == 1
+        assert y[0] == pytest.approx(math.log10(reach(**values)), abs=HALF)
+
+
+def test_the_distance_drops_to_the_axis_at_the_depth_that_the_sentence_names(field):
+    for values in field.settings("k", "distance", "growth", "mode"):
+        x, y = field.line(1, "距离", **values)
+        low = field.array(field.spec["panels"][1]["y"]["limits"])[0]
+        (bottom,) = np.flatnonzero(np.isclose(y, low, atol=HALF))
+        assert 10 ** x[bottom] == pytest.approx(int(field.word("needed", **values)), rel=2e-3)
+        assert (np.diff(x) >= 0).all() and x[bottom - 1] == x[bottom] == x[bottom + 1]
+        np.testing.assert_allclose(np.delete(y, bottom), math.log10(values["distance"]), atol=HALF)
+
+
+def test_the_needed_depth_reaches_the_distance_and_one_layer_less_does_not(field):
+    for values in field.settings("k", "distance", "growth", "mode"):
+        depth = int(field.word("needed", **values))
+        rest = {name: values[name] for name in ("k", "growth", "mode")}
+        assert reach(depth=depth - 1, **rest) < values["distance"] <= reach(depth=depth, **rest)
+
+
+def test_the_sentence_counts_span_and_inputs_read(field):
+    for values in field.settings("k", "depth", "growth", "mode"):
+        k, growth = values["k"], values["growth"]
+        offsets = {0}
+        for d in dilations(min(values["depth"], 6), growth):
+            offsets = {i + m * d for i in offsets for m in range(k)}
+        if values["depth"] <= 6:
+            assert field.word("count", **values) == str(len(offsets))
+        assert field.word("span", **values) == str(1 + reach(k, values["depth"], growth, "causal"))
+        assert field.word("reach", **values) == str(reach(**values))
+
+
+@pytest.mark.parametrize(
+    "values, sentence",
+    [
+        ({}, "k = 3 的因果卷积，要够到 1000 步之外需要 500 层；现在的 4 层跨 9 个输入，读到其中 9 个，最远够到 8 步。"),
+        (
+            {"mode": "centred"},
+            "k = 3 的居中卷积，要够到 1000 步之外需要 1000 层；现在的 4 层跨 9 个输入，读到其中 9 个，最远够到 4 步。",
+        ),
+        (
+            {"growth": 2, "depth": 9},
+            "k = 3 的因果卷积，膨胀每层翻倍，要够到 1000 步之外需要 9 层；"
+            "现在的 9 层跨 1023 个输入，读到其中 1023 个，最远够到 1022 步。",
+        ),
+        (
+            {"growth": 4, "depth": 3},
+            "k = 3 的因果卷积，膨胀每层乘 4，要够到 1000 步之外需要 6 层；"
+            "现在的 3 层跨 43 个输入，读到其中 27 个，最远够到 42 步。",
+        ),
+    ],
+)
+def test_the_sentence_in_words(field, values, sentence):
+    assert field.said(**values) == sentence
+
+
+def test_the_english_sentence():
+    set_language("en")
+    figure = receptive_field.figure()
+    set_language("zh")
+    sizes = {control["name"]: len(control["values"]) for control in figure._spec["controls"]}
+    start = {"k": 0, "depth": 3, "distance": 4, "growth": 0, "mode": 0}
+    assert said(figure._spec, Frames(figure._frames, sizes), start) == (
+        "A causal CNN with k = 3 needs 500 layers for a distance of 1000; at depth 4 it spans 9 inputs, "
+        "reads 9 of them and reaches 8 steps."
+    )
+
+
+@pytest.mark.parametrize(
+    "values, needed, span",
+    [
+        ({"k": 4, "distance": 777}, 259, 13),  # an even kernel, causal
+        ({"k": 5, "distance": 123, "mode": "centred", "growth": 2}, 6, 61),
+    ],
+)
+def test_a_live_kernel_answers_between_the_grids_values(field, values, needed, span):
+    message, frames = field.answer(values)
+    assert message["type"] == "frames"
+    at = dict.fromkeys(field.grids, 0)
+    assert (frames.words("needed", at), frames.words("span", at)) == (str(needed), str(span))
+
+
+def test_a_live_kernel_says_why_an_even_kernel_has_no_centre(field):
+    message, frames = field.answer({"k": 4, "mode": "centred"})
+    assert frames is None
+    assert message["error"] == "k=4 is even and has no middle: a centred kernel has an odd size, such as 3 or 5"
+    for part in (field.spec["panels"][0]["nodes"], "needed", "reach"):  # whichever is asked for first
+        assert "k=4 is even" in field.answer({"k": 4, "mode": "centred"}, [part])[0]["error"]
+
+
+# effective-field
+
+
+def uniform_profile(k, depth):
+    """Return the shares of the inputs in %: L kernels 1/k convolved with one another."""
+    profile = np.ones(1)
+    for _ in range(depth):
+        profile = np.convolve(profile, np.full(k, 1 / k))
+    return 100 * profile
+
+
+def test_the_uniform_profile_is_the_kernel_convolved_with_itself(effective):
+    for values in effective.settings("k", "depth"):
+        x, y = effective.line(0, "均匀", **values)
+        half = values["depth"] * (values["k"] - 1) // 2
+        np.testing.assert_array_equal(x, range(-half, half + 1))
+        np.testing.assert_allclose(y, uniform_profile(**values), atol=0.0026)
+
+
+def test_the_random_profiles_share_out_all_influence_and_differ(effective):
+    for values in effective.settings("k", "depth"):
+        x, y = effective.line(0, "随机", **values)
+        assert y.shape == (SEEDS, len(x)) == (SEEDS, values["depth"] * (values["k"] - 1) + 1)
+        np.testing.assert_allclose(y.sum(axis=1), 100, atol=0.0026 * len(x))
+        assert len({tuple(row) for row in y}) == SEEDS
+
+
+def test_the_random_profile_is_the_jacobian_of_torchs_own_layers(effective):
+    k, depth, seed = 3, 3, 1
+    stack = effective_field.stack(effective_field.SIZE, k, depth)
+    stack.reset_parameters(torch.Generator().manual_seed(seed))
+
+    def run(x):
+        for layer in stack.layers:
+            x = F.conv1d(x.T, layer.W.detach(), padding="same").T
+        return x[depth]
+
+    x = torch.randn(2 * depth + 1, effective_field.SIZE, dtype=torch.float64)
+    J = torch.autograd.functional.jacobian(run, x)  # (d, n, d)
+    norms = J.pow(2).sum((0, 2)).sqrt()
+    y = effective.line(0, "随机", k=k, depth=depth)[1][seed]
+    np.testing.assert_allclose(y, 100 * norms / norms.sum(), atol=0.0026)
+
+
+def test_the_grey_line_ends_at_the_span_and_has_the_same_area(effective):
+    for values in effective.settings("k", "depth"):
+        x, y = effective.line(0, "都一样", **values)
+        R = values["depth"] * (values["k"] - 1) + 1
+        assert x.tolist() == [-(R // 2), R // 2]
+        np.testing.assert_allclose(y * R, 100, atol=0.0026 * R)
+        low, high = effective.array(effective.spec["panels"][0]["x"]["limits"], **values)
+        assert low < x[0] and x[1] < high
+
+
+def spread(profile):
+    """Return the standard deviation of the place, in positions."""
+    place, share = np.arange(len(profile)), profile / profile.sum()
+    return math.sqrt((share * (place - (share * place).sum()) ** 2).sum())
+
+
+@pytest.mark.parametrize("k", [3, 5, 7])
+def test_the_widths_are_those_of_the_profiles(effective, k):
+    uniform, law, radius, drawn = (effective.line(1, label, k=k)[1] for label in ("均匀 σ", "公式", "半径", "随机 σ"))
+    closed_form = [math.log10(math.sqrt(depth * (k**2 - 1) / 12)) for depth in DEPTHS]
+    np.testing.assert_allclose(uniform, closed_form, atol=HALF)
+    np.testing.assert_allclose(law, closed_form, atol=HALF)
+    np.testing.assert_allclose(10**radius, [depth * (k - 1) / 2 for depth in DEPTHS], rtol=3e-3)
+    for depth, column in zip(DEPTHS, drawn.T):
+        profiles = effective.line(0, "随机", k=k, depth=depth)[1]
+        # far from the middle half a quantum of a share weighs as many positions squared
+        expected = sorted(math.log10(spread(profile)) for profile in profiles)
+        np.testing.assert_allclose(np.sort(column), expected, atol=0.02)
+    assert 1.3 < 10 ** (np.median(drawn[:, -1]) - law[-1]) < 1.5  # √2
+
+
+def test_now_stands_between_the_width_and_the_radius_at_the_depth_chosen(effective):
+    for values in effective.settings("k", "depth"):
+        x, y = effective.line(1, "现在", **values)
+        assert x[0] == x[1] == pytest.approx(math.log10(values["depth"]), abs=HALF)
+        at = DEPTHS.index(values["depth"])
+        assert y[0] == pytest.approx(effective.line(1, "均匀 σ", **values)[1][at])
+        assert y[1] == pytest.approx(effective.line(1, "半径", **values)[1][at])
+
+
+def test_all_lines_lie_inside_the_axes(effective):
+    for values in effective.settings("k", "depth"):
+        for number, panel in enumerate(effective.spec["panels"]):
+            low, high = effective.array(panel["y"]["limits"], **values)
+            for series in panel["series"]:
+                y = effective.line(number, series["label"], **values)[1]
+                assert low <= y.min() <= y.max() < high, (values, series["label"])
+
+
+def holding(profile):
+    """Return how many of the largest shares it takes to reach 90 %."""
+    held, count = 0.0, 0
+    for share in sorted(profile, reverse=True):
+        if held >= 90:
+            break
+        held, count = held + share, count + 1
+    return count
+
+
+def test_the_sentence_says_what_the_profiles_hold(effective):
+    for values in effective.settings("k", "depth"):
+        k, depth = values["k"], values["depth"]
+        profile = uniform_profile(k, depth)
+        assert effective.word("span", **values) == str(len(profile))
+        assert effective.word("deviation", **values) == f"{spread(profile):.2f}"
+        assert effective.word("law", **values) == f"{math.sqrt(depth * (k**2 - 1) / 12):.2f}"
+        assert effective.word("positions", **values) == str(holding(profile))
+        profiles = effective.line(0, "随机", **values)[1]
+        assert float(effective.word("drawn", **values)) == pytest.approx(sorted(map(spread, profiles))[1], rel=0.02)
+        counts = sorted(map(holding, profiles))
+        assert int(effective.word("drawn_positions", **values)) == pytest.approx(counts[1], abs=1)
+
+
+def test_the_words_of_the_start(effective):
+    words = [effective.word(slot) for slot in ("span", "deviation", "law", "positions")]
+    assert words == ["41", "3.65", "3.65", "13"]
+
+
+def test_covered_is_not_influencing(effective):
+    """The lesson in three numbers: 25 times the layers, 25 times the radius, 5 times the width."""
+    effects = [float(effective.word("deviation", depth=depth)) for depth in (2, 50)]
+    spans = [int(effective.word("span", depth=depth)) for depth in (2, 50)]
+    assert (spans[1] - 1) / (spans[0] - 1) == 25
+    assert effects[1] / effects[0] == pytest.approx(5, abs=0.03)
+
+
+def test_effective_field_answers_between_the_grids_values_and_refuses_even_kernels(effective):
+    message, frames = effective.answer({"depth": 17})
+    assert message["type"] == "frames"
+    at = dict.fromkeys(effective.grids, 0)
+    assert [frames.words(slot, at) for slot in ("span", "deviation")] == ["35", f"{math.sqrt(17 * 8 / 12):.2f}"]
+    message, frames = effective.answer({"k": 6})
+    assert frames is None
+    assert message["error"] == "k=6 is even and has no middle: a centred kernel has an odd size, such as 5 or 7"
