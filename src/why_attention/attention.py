@@ -17,7 +17,13 @@ from torch.nn import functional as F
 
 from why_attention.masks import check_mask, fill_empty_rows, masked_softmax
 
-__all__ = ["scaled_dot_product_attention", "MultiHeadAttention", "AdditiveAttention", "sinusoidal_positions"]
+__all__ = [
+    "scaled_dot_product_attention",
+    "fused_attention",
+    "MultiHeadAttention",
+    "AdditiveAttention",
+    "sinusoidal_positions",
+]
 
 
 def scaled_dot_product_attention(
@@ -49,7 +55,7 @@ def fused_attention(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None,
 
 
 class MultiHeadAttention(nn.Module):
-    """MultiHead(x, y) = [head_1 … head_h] W_o,  head_i = Attention(x W_q,i, y W_k,i, y W_v,i).
+    """MultiHead(x, m) = [head_1 … head_h] W_o,  head_i = Attention(x W_q,i, m W_k,i, m W_v,i).
 
     Each of h heads works in d_k = d/h of the d dimensions.  Without biases, as in the paper.
     Source: Vaswani et al. 2017, §3.2.2.
@@ -73,24 +79,24 @@ class MultiHeadAttention(nn.Module):
             W.weight.normal_(0, 1 / math.sqrt(self.d), generator=generator)
 
     def forward(
-        self, x: Tensor, y: Tensor | None = None, mask: Tensor | None = None, need_weights: bool = False
+        self, x: Tensor, memory: Tensor | None = None, mask: Tensor | None = None, need_weights: bool = False
     ) -> tuple[Tensor, Tensor | None]:
-        """Let the L tokens of x look at the S tokens of y, or at their own where y is left out.
+        """Let the L tokens of x look at the S tokens m of a memory, or, without one, at themselves.
 
-        x: (L, d) or (batch, L, d).  y: (S, d) or (batch, S, d).  mask: the same for all heads, broadcasts to (L, S) or
-        (batch, L, S).  Returns the output, shaped like x, and the weights of every head before dropout,
-        (heads, L, S) or (batch, heads, L, S), or None where they are not needed: then nothing holds L × S numbers.
+        x: (L, d) or (batch, L, d).  memory: (S, d) or (batch, S, d).  mask: the same for all heads, broadcasts to
+        (L, S) or (batch, L, S).  Returns the output, shaped like x, and the weights of every head before dropout,
+        (heads, L, S) or (batch, heads, L, S), or None where they are not needed: then nothing but a mask has L × S entries.
         Raises ValueError for shapes that do not fit, NaN, and a mask that is not boolean.
         """
-        y = x if y is None else y
+        memory = x if memory is None else memory
         check_tokens("x", x, self.d)
-        check_tokens("y", y, self.d)
-        check_batches(x=x, y=y)
+        check_tokens("memory", memory, self.d)
+        check_batches(x=x, memory=memory)
         if mask is not None:
-            check_mask(mask, (*x.shape[:-1], y.shape[-2]))
+            check_mask(mask, (*x.shape[:-1], memory.shape[-2]))
             mask = mask.unsqueeze(-3)
         dropout = self.dropout if self.training else 0.0
-        Q, K, V = self.split(self.W_q(x)), self.split(self.W_k(y)), self.split(self.W_v(y))
+        Q, K, V = self.split(self.W_q(x)), self.split(self.W_k(memory)), self.split(self.W_v(memory))
         if need_weights:
             output, weights = scaled_dot_product_attention(Q, K, V, mask, dropout)
         elif x.ndim == 2:  # the fused kernels take batches alone

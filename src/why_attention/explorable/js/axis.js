@@ -107,6 +107,6 @@ export function drawColorBar(panel, limits, box) {
   for (const tick of ticksBetween(limits, (box.bottom - box.top) / 45, panel.scale.decades)) {
     parts.push(node("text", { class: "tick", x: box.right + 30, y: y(tick) + 4 }, numberText(tick, panel.scale.decades)));
   }
-  parts.push(axisName(panel.scale, { x: box.right + 46, y: box.top - 10, "text-anchor": "end" }));
+  parts.push(axisName(panel.scale, { x: box.right + 46, y: box.top - 14, "text-anchor": "end" }));
   return parts;
 }

@@ -14,7 +14,8 @@ import { makeSentence } from "./sentence.js";
 import { makeTables } from "./table.js";
 import { wordsOf } from "./words.js";
 
-const NARROWEST_PANEL = 340; // pixels: below that, panels stand under each other
+const NARROWEST_PANEL = 330; // pixels: below that, panels stand under each other
+const GAP = 16; // pixels between two panels, as in explorable.css
 const PANELS = { lines: linesPanel, heatmap: heatmapPanel, graph: graphPanel };
 
 // A short number for what was drawn (FNV-1a over its numbers and words), so that a test can see a picture change.
@@ -102,10 +103,10 @@ function mount({ model, figure, box, linkOf, spec, words, numbers }) {
 
   let width = 0; // of the stage, as it was last laid out: to read it anew would cost a layout
   function draw() {
-    const columns = Math.min(panels.length, Math.max(1, Math.floor(width / NARROWEST_PANEL)));
+    const columns = Math.min(panels.length, Math.max(1, Math.floor((width + GAP) / (NARROWEST_PANEL + GAP))));
     if (stage.style.getPropertyValue("--columns") !== String(columns)) stage.style.setProperty("--columns", columns);
     const view = viewOf(drawn);
-    const shown = panels.map((panel) => panel.draw(view, Math.max(240, width / columns)));
+    const shown = panels.map((panel) => panel.draw(view, Math.max(240, (width + GAP) / columns - GAP)));
     const all = { sentence: sentence.say(view), panels: shown };
     picking.refresh();
     tables.refresh();
