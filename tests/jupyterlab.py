@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, Locator
 ROOT = Path(__file__).parents[1]
 TOKEN = "only-for-tests"
 FOLDERS = ("CONFIG_DIR", "DATA_DIR", "RUNTIME_DIR"), ("WORKSPACES_DIR", "SETTINGS_DIR")  # of Jupyter, of JupyterLab
+PATIENCE = 120  # seconds, for a machine that has other things to do
 ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+(?=/)")
 
 
@@ -29,16 +30,10 @@ def jupyterlab(folder: Path, home: Path) -> Iterator[str]:
     variables = {name: value for name, value in os.environ.items() if name != "EXPLORABLE_STORE"}
     for prefix, names in zip(("JUPYTER_", "JUPYTERLAB_"), FOLDERS):
         variables |= {prefix + name: str(home / name.lower()) for name in names}
-    command = [
-        sys.executable,
-        "-m",
-        "jupyterlab",
-        "--no-browser",
-        "--allow-root",
-        "--LabApp.expose_app_in_browser=True",
-    ]
-    command += ["--ServerApp.ip=127.0.0.1", "--ServerApp.port=0", f"--IdentityProvider.token={TOKEN}"]
-    command += [f"--ServerApp.root_dir={folder}", f"--LabApp.app_settings_dir={ROOT / 'tools' / 'lab'}"]
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]
+    command += ["--LabApp.expose_app_in_browser=True", "--ServerApp.ip=127.0.0.1", "--ServerApp.port=0"]
+    command += [f"--IdentityProvider.token={TOKEN}", f"--ServerApp.root_dir={folder}"]
+    command += [f"--LabApp.app_settings_dir={ROOT / 'tools' / 'lab'}"]
     log = home / "server.log"
     with log.open("w", encoding="utf-8") as output:
         server = subprocess.Popen(command, cwd=folder, env=variables, stdout=output, stderr=subprocess.STDOUT)
@@ -55,7 +50,7 @@ def jupyterlab(folder: Path, home: Path) -> Iterator[str]:
 
 def address_in(log: Path, server: subprocess.Popen) -> str:
     """Wait until the server has written its address."""
-    end = time.monotonic() + 60
+    end = time.monotonic() + PATIENCE
     while time.monotonic() < end and server.poll() is None:
         if found := ADDRESS.search(log.read_text(encoding="utf-8")):
             return found[0]
@@ -84,16 +79,20 @@ class Notebook:
 
     def run(self, source: str, cell: int = 0, wait: bool = True) -> None:
         """Give a cell this source and run it, to its end unless ``wait`` is False."""
-        self.js(
+        failures = self.js(
             """(async ([source, cell, wait]) => {
                 jupyterapp.shell.activateById(panel.id);
                 panel.content.activeCellIndex = cell;
-                panel.content.activeCell.model.sharedModel.setSource(source);
+                const { model } = panel.content.activeCell;
+                model.sharedModel.setSource(source);
                 const running = jupyterapp.commands.execute('notebook:run-cell');
-                if (wait) await running;
+                if (!wait) return [];
+                await running;
+                return model.outputs.toJSON().filter((output) => output.output_type === 'error').map(({ evalue }) => evalue);
             })(argument)""",
             [source, cell, wait],
         )
+        assert failures == [], source
 
     def python(self, expression: str):
         """Return what a Python expression gives in the kernel."""
@@ -133,30 +132,27 @@ class Lab:
         self.complaints: list[str] = []  # JupyterLab has some of its own, so only those of a widget's script, a blob
         self.visit.page.on("pageerror", lambda error: self.hear(str(error), error.stack or ""))
         self.visit.page.on("console", lambda message: self.hear(message.text, message.location["url"], message.type))
-        self.visit.page.goto(f"{address}/lab?token={TOKEN}")
-        self.visit.page.wait_for_function("globalThis.jupyterapp", timeout=60_000)
+        self.visit.page.goto(f"{address}/lab?token={TOKEN}", timeout=1000 * PATIENCE)
+        self.visit.page.wait_for_function("globalThis.jupyterapp", timeout=1000 * PATIENCE)
         self.visit.page.evaluate("jupyterapp.restored.then(() => {})")
 
     def hear(self, text: str, where: str, kind: str = "error") -> None:
         if kind in ("error", "warning") and "blob:" in text + where:
             self.complaints.append(text)
 
-    def open(self, name: str, kernel: bool = True) -> Notebook:
-        """Open a notebook, made of two empty cells where the folder has none of that name."""
+    def open(self, name: str) -> Notebook:
+        """Open a notebook with its kernel, made of two empty cells where the folder has none of that name."""
         if not (self.folder / name).exists():
             cells = [nbformat.v4.new_code_cell() for _ in range(2)]
             metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
             nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), self.folder / name)
-        options = {"path": name, "factory": "Notebook"}
-        if not kernel:
-            options["kernelPreference"] = {"shouldStart": False, "canStart": False, "autoStartDefault": False}
         self.visit.page.evaluate(
-            """async (options) => {
-                const panel = await jupyterapp.commands.execute('docmanager:open', options);
+            """async (path) => {
+                const panel = await jupyterapp.commands.execute('docmanager:open', { path, factory: 'Notebook' });
                 await panel.context.ready;
                 await panel.sessionContext.ready;
             }""",
-            options,
+            name,
         )
         return Notebook(self, name)
 

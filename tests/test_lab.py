@@ -62,6 +62,7 @@ def slow(x):
     return quick(x)
 """
 MADE_UP = "fig = made_up()\nfig"
+ALL_LINES = "figure.dataset.state.includes(`power=${argument};`) && figure.drawn.panels[0].series.length === 2"
 
 
 @pytest.fixture(scope="module")
@@ -245,8 +246,7 @@ def test_two_values_between_the_grids_meet(notebook):
 def test_the_grey_lines_follow_a_typed_value(notebook):
     figure = notebook.show(MADE_UP)
     box_of(figure, "power").fill("0.77")
-    wait_for_state(figure, "n=8;power=0.77;kind=up;bound=false")
-    wait(figure, "figure.drawn.panels[0].series.length === 2")
+    wait(figure, ALL_LINES, "0.77")
     np.testing.assert_allclose(drawn(figure)["panels"][0]["series"][1]["y"], [-X * 0.77], atol=0.05)
 
 
@@ -548,7 +548,9 @@ HASTY = 'Explorable._esm = WIDGET.replace("PATIENCE = 20000", "PATIENCE = 1500")
 def test_a_kernel_that_does_not_answer_takes_the_boxes_away_until_it_does(own):
     assert own.python('"PATIENCE = 20000" in WIDGET')
     figure = own.show(HASTY)
-    kernel = own.python('__import__("os").getpid()')
+    kernel = own.python("os.getpid()")
+    box_of(figure, "power").fill("1.2")
+    wait(figure, ALL_LINES, "1.2")  # every question to the kernel has been answered
     os.kill(kernel, signal.SIGSTOP)
     try:
         box_of(figure, "power").fill("0.77")
@@ -562,14 +564,14 @@ def test_a_kernel_that_does_not_answer_takes_the_boxes_away_until_it_does(own):
         os.kill(kernel, signal.SIGCONT)
     wait(figure, "figure.dataset.kernel === 'alive'")
     assert figure.locator(".box:visible").count() == 2
-    box_of(figure, "power").fill("1.2")
-    wait_for_state(figure, "n=12;power=1.2;kind=up;bound=false")
+    box_of(figure, "power").fill("1.3")
+    wait_for_state(figure, "n=12;power=1.3;kind=up;bound=false")
 
 
 def test_a_restarted_kernel_leaves_the_picture_and_takes_the_boxes_away_until_the_cell_runs_again(own):
     figure = own.show(MADE_UP)
     box_of(figure, "power").fill("0.77")
-    wait(figure, "figure.dataset.state.includes('0.77') && figure.drawn.panels[0].series.length === 2")
+    wait(figure, ALL_LINES, "0.77")
     own.js("kernel.restart()")
     point_at(figure)
     wait(figure, "figure.dataset.kernel === 'gone'")

@@ -262,7 +262,7 @@ def test_the_deviation_does_not_depend_on_the_scale_or_the_place():
     ],
 )
 def test_the_largest_positions_are_counted(part, profile, count):
-    assert positions_holding(part, torch.tensor(profile)) == count
+    assert positions_holding(part, torch.tensor(profile, dtype=torch.float64)) == count
 
 
 # What is refused

@@ -81,7 +81,7 @@ def figure() -> Explorable:
         reading=Text(
             zh="读图：注意力图第 i 行第 j 列的颜色，是位置 i 分给位置 j 的权重，每行加起来恰为 1。四类 token 轮流出现，"
             "第 1、5、9…… 个是同一类，所以这几行彼此很像，这几列也很像：给多少由内容定，远近不算（加上位置编码以后，位置才起作用）。"
-            "曲线图的横轴是分数乘的倍数，纵轴是 softmax 的灵敏度，也就是分数变一点，权重跟着变多少；"
+            "曲线图的横轴是分数的倍数，纵轴是 softmax 的灵敏度，也就是分数变一点，权重跟着变多少；"
             "细线是七次随机抽取，粗线是它们的中位数，灰点是注意力图此刻所在。",
             en="How to read it: the colour in row i and column j of the map is the weight that position i gives to position j; "
             "each row adds up to exactly 1. Four kinds of tokens take turns: numbers 1, 5, 9 … are of one kind, so these rows "
@@ -92,7 +92,7 @@ def figure() -> Explorable:
         ),
         controls=[
             Control("n", LENGTHS, label=Text(zh="序列长度", en="length of the sequence"), symbol="n", start=16),
-            Control("scale", SCALES, label=Text(zh="分数乘的倍数", en="factor on the scores"), symbol="β", start=1.0),
+            Control("scale", SCALES, label=Text(zh="分数的倍数", en="factor on the scores"), symbol="β", start=1.0),
             Control(
                 "mask", [False, True], label=Text(zh="因果掩码：不看后面", en="causal mask: nothing later"), folded=True
             ),
@@ -114,7 +114,7 @@ def figure() -> Explorable:
             Lines(
                 title=Text(zh="softmax 的灵敏度随倍数的变化", en="Sensitivity of the softmax against the factor"),
                 x=Axis(
-                    Text(zh="分数乘的倍数", en="factor on the scores"), (-0.7, 1.6), "β", decades=True, quantum=0.001
+                    Text(zh="分数的倍数", en="factor on the scores"), (-0.7, 1.6), "β", decades=True, quantum=0.001
                 ),
                 y=Axis(
                     Text(zh="softmax 的灵敏度", en="sensitivity of the softmax"),
