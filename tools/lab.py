@@ -11,6 +11,9 @@ import sys
 import notebooks
 from environment import ROOT, VARIABLES
 
+# what an export to HTML shows of an output: the still picture before the live figure, which would need another host
+EXPORTED = ["text/html", "text/markdown", "image/svg+xml", "image/png", "image/jpeg", "text/latex", "text/plain"]
+
 
 def edition() -> str:
     """Return zh or en, as the reader's locale asks; zh where it asks for nothing."""
@@ -23,11 +26,13 @@ def main(options: list[str]) -> None:
     if subprocess.run([sys.executable, "-m", "why_attention.figures"], env=VARIABLES).returncode != 0:
         sys.exit("lab: the figures could not be computed; the words above say why.")
     notebooks.main()
-    command = [sys.executable, "-m", "jupyterlab", f"--ServerApp.root_dir={notebooks.NOTEBOOKS}"]
-    command += [
-        f"--LabApp.app_settings_dir={ROOT / 'tools' / 'lab'}"
-    ]  # saves figures with a notebook; asks no other host
-    command += [f"--LabApp.default_url=/lab/tree/{edition()}/index.ipynb", *options]
+    settings = {
+        "ServerApp.root_dir": notebooks.NOTEBOOKS,
+        "LabApp.app_settings_dir": ROOT / "tools" / "lab",  # saves figures with a notebook; asks no other host
+        "LabApp.default_url": f"/lab/tree/{edition()}/index.ipynb",
+        "NbConvertBase.display_data_priority": EXPORTED,
+    }
+    command = [sys.executable, "-m", "jupyterlab", *(f"--{name}={value}" for name, value in settings.items()), *options]
     os.execve(sys.executable, command, VARIABLES)
 
 

@@ -85,8 +85,9 @@ function mount({ model, figure, box, linkOf, spec, words, numbers }) {
   let live = false; // whether a kernel answers
   const viewOf = (values) => ({ value: (name) => values.get(name), at: (part) => numbers.at(part, values) });
 
+  const standing = () => (live || !figure.dataset.kernel ? "" : words[figure.dataset.kernel]); // why there is no kernel
   function move(name, value) {
-    picking.tell("");
+    picking.tell(standing());
     model.set(name, value);
     model.save_changes();
   }
@@ -153,7 +154,7 @@ function mount({ model, figure, box, linkOf, spec, words, numbers }) {
       update();
     },
     lost(why) {
-      if (!live) return; // a figure whose kernel was never there says nothing of it
+      if (!figure.dataset.kernel || figure.dataset.kernel === why) return; // a kernel that was never there is not missed
       live = false;
       figure.dataset.kernel = why;
       controls.offer(false);
@@ -168,7 +169,7 @@ function mount({ model, figure, box, linkOf, spec, words, numbers }) {
         model.save_changes();
         return picking.tell(words.refused + error);
       }
-      picking.tell("");
+      picking.tell(standing());
       update();
     },
   });
@@ -195,7 +196,7 @@ function mount({ model, figure, box, linkOf, spec, words, numbers }) {
   update();
   const releaseKeys = keepKeys(figure);
   figure.classList.add("live"); // only now may the still picture go
-  const greet = () => live && kernel.greet(); // a kernel that has died is found out before the reader types
+  const greet = () => figure.dataset.kernel && kernel.greet(); // a kernel that has died is found out before the reader types
   figure.addEventListener("pointerenter", greet);
   figure.addEventListener("focusin", greet);
   const observer = new ResizeObserver(() => {

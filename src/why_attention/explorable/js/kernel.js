@@ -9,15 +9,20 @@ const PATIENCE = 20000; // milliseconds without an answer, after which the kerne
 export function kernelOf(model, { alive, lost, answered }) {
   if (!model.send) return { ask: () => {}, greet: () => {}, close: () => {} }; // a page has no kernel
   const me = Math.random().toString(36).slice(2); // two views of one figure share their kernel's messages
-  let [count, flying, timer] = [0, null, 0];
+  let [count, flying, timer, ended] = [0, null, 0, false];
+
+  function wait() {
+    clearTimeout(timer);
+    timer = setTimeout(() => lost("busy"), PATIENCE);
+  }
 
   function send(message) {
-    clearTimeout(timer);
+    wait();
     try {
       model.send({ ...message, view: me });
-      timer = setTimeout(() => lost("busy"), PATIENCE);
     } catch {
-      flying = null;
+      clearTimeout(timer);
+      [flying, ended] = [null, true];
       lost("gone");
     }
   }
@@ -30,8 +35,9 @@ export function kernelOf(model, { alive, lost, answered }) {
   }
 
   async function receive(message, buffers) {
-    if (message.view !== me) return;
+    if (message.view !== me || ended) return; // to another view, or from a kernel that is gone
     clearTimeout(timer);
+    if (flying && message.id !== flying.id) wait(); // an answer to a greeting, while more is still to come
     alive();
     if (message.type === "hello" || message.id !== flying?.id) return;
     const request = flying;
@@ -42,7 +48,7 @@ export function kernelOf(model, { alive, lost, answered }) {
 
   const greet = () => send({ type: "hello" });
   const revived = () => {
-    flying = null; // it was asked of a kernel before this one
+    [flying, ended] = [null, false]; // what flies was asked of a kernel before this one
     greet();
   };
   model.on("msg:custom", receive);
