@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 import signal
 import time
 import urllib.request
@@ -10,9 +11,10 @@ import nbformat
 import numpy as np
 import pytest
 from chromium import Visit, hash_of, move, page_of, state_of
-from jupyterlab import TOKEN, Lab, jupyterlab
+from jupyterlab import ROOT, TOKEN, Lab, jupyterlab
 from nbconvert import HTMLExporter
 from test_figure_in_browser import X, chain, made_up, triangle
+from traitlets.config import Config
 
 from why_attention.explorable import set_language
 
@@ -678,11 +680,23 @@ def test_an_untrusted_notebook_shows_the_still_picture(lab, saved, change):
 # nbconvert
 
 
-def test_a_notebook_converted_to_html_shows_the_still_picture_offline(browser, saved, tmp_path):
+def exported():
+    """Return what an export by the server of `make lab` shows first."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "tools")
+        return runpy.run_path(str(ROOT / "tools" / "lab.py"))["EXPORTED"]
+
+
+@pytest.mark.parametrize("state", [False, True])
+def test_a_notebook_converted_to_html_shows_the_still_picture_offline(browser, saved, tmp_path, state):
     notebook = nbformat.read(saved, as_version=4)
-    del notebook.metadata["widgets"]
+    if not state:
+        del notebook.metadata["widgets"]
+    config = Config()
+    if state:  # as `make lab` saves notebooks; its server exports them so
+        config.NbConvertBase.display_data_priority = exported()
     page = tmp_path / "page.html"
-    page.write_text(HTMLExporter().from_notebook_node(notebook)[0], encoding="utf-8")
+    page.write_text(HTMLExporter(config=config).from_notebook_node(notebook)[0], encoding="utf-8")
     visit = Visit(browser)  # which lets no request out; what nbconvert's own template asks for is not the figure's
     visit.page.goto(page.as_uri())
     image = visit.page.locator("figure.explorable img.still").first
