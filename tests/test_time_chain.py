@@ -98,8 +98,8 @@ def test_times_are_measured_from_the_layers_named(monkeypatch):
     assert shapes == {
         "rnn": ["RNN", (1, 8, 64)],
         "lstm": ["LSTM", (1, 8, 64)],
-        "convolution": ["Conv1d", (1, 64, 8)],
-        "attention": ["MultiheadAttention", (1, 8, 64)],
+        "convolution": ["Convolution", (1, 8, 64)],
+        "attention": ["MultiHeadAttention", (1, 8, 64)],
     }
     assert {torch.get_num_threads()} == {time_chain.machine().threads}
 

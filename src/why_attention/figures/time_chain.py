@@ -9,6 +9,8 @@ from functools import cache, partial
 import torch
 from torch import nn
 
+from why_attention.attention import MultiHeadAttention
+from why_attention.convolution import Convolution
 from why_attention.dependency_graph import (
     DependencyGraph,
     attention,
@@ -39,19 +41,21 @@ def edges(graph: DependencyGraph) -> list[tuple[int, int, float]]:
 
 @cache
 def times() -> dict[str, torch.Tensor]:
-    """Return log10 of the forward time in ms of torch's own layers: lower quartile, median, upper quartile, (3, L)."""
+    """Return log10 of a layer's forward time in ms, lower quartile, median, upper quartile: (3, L).
+
+    The recurrent layers are torch's own, whose loop over time is not Python's; the others are the chapter's.
+    """
     device = pick_device()
     rnn, lstm = (layer(SIZE, SIZE, batch_first=True).to(device).eval() for layer in (nn.RNN, nn.LSTM))
-    conv = nn.Conv1d(SIZE, SIZE, 3, padding=1).to(device).eval()
-    heads = nn.MultiheadAttention(SIZE, HEADS, batch_first=True).to(device).eval()
+    conv, heads = Convolution(SIZE, 3, device=device), MultiHeadAttention(SIZE, HEADS, device=device)
     measured = []
     for n in TIMED_LENGTHS:
         x = torch.randn(1, n, SIZE, generator=torch.Generator().manual_seed(0)).to(device)
         calls = {
             "rnn": partial(rnn, x),
             "lstm": partial(lstm, x),
-            "convolution": partial(conv, x.mT.contiguous()),
-            "attention": partial(heads, x, x, x, need_weights=False),
+            "convolution": partial(conv, x),
+            "attention": partial(heads, x),
         }
         measured.append(forward_times(calls, ROUNDS))
     return {
@@ -102,11 +106,11 @@ def figure() -> Explorable:
         title=Text(zh="谁要等谁", en="What waits for what"),
         reading=Text(
             zh="读图：前三幅里，空心的是输入，实心的是一层算出的值，连线表示要先有下面的值才能算上面的值；越高的值，越晚才能算。"
-            "第四幅是 PyTorch 自带的层前向一次的实测时间，两轴都是对数刻度；粗线是中位数，细线是上下四分位数。",
+            "第四幅是各种层前向一次的实测时间，两轴都是对数刻度；粗线是中位数，细线是上下四分位数。",
             en="How to read it: in the first three pictures hollow marks are inputs and filled ones the values of one layer; "
             "a line says that the lower value must be there before the upper one can be computed, and the higher a value "
-            "stands, the later it comes. The fourth shows measured times of one forward pass of PyTorch's own layers, on "
-            "two logarithmic axes; bold lines are medians, thin ones the quartiles.",
+            "stands, the later it comes. The fourth shows measured times of one forward pass of each layer, on two "
+            "logarithmic axes; bold lines are medians, thin ones the quartiles.",
         ),
         controls=[
             Control("n", LENGTHS, label=Text(zh="序列长度", en="length of the sequence"), symbol="n", start=8),
