@@ -215,22 +215,25 @@ def test_the_curve_chosen_is_in_focus(field):
     assert focus == {label: ["growth", growth] for growth, label in GROWTHS.items()} | {"距离": None, "现在": None}
 
 
-def test_now_starts_on_the_curve_at_the_depth_chosen(field):
+def check_level(field, label, values, steps, depth):
+    """Assert that a line lies at so many steps and drops to the axis at a depth."""
+    x, y = field.line(1, label, **values)
+    low = field.array(field.spec["panels"][1]["y"]["limits"])[0]
+    (bottom,) = np.flatnonzero(np.isclose(y, low, atol=HALF))
+    assert 10 ** x[bottom] == pytest.approx(depth, rel=2e-3)
+    assert (np.diff(x) >= 0).all() and x[bottom - 1] == x[bottom] == x[bottom + 1]
+    np.testing.assert_allclose(np.delete(y, bottom), math.log10(steps), atol=HALF)
+    assert {*np.round(10**x)} == {*CURVE, depth}
+
+
+def test_now_is_the_reach_and_drops_to_the_axis_at_the_depth_chosen(field):
     for values in field.settings("k", "depth", "growth", "mode"):
-        x, y = field.line(1, "现在", **values)
-        assert 10 ** x[0] == pytest.approx(values["depth"], rel=2e-3)
-        assert len(set(y)) == 1
-        assert y[0] == pytest.approx(math.log10(reach(**values)), abs=HALF)
+        check_level(field, "现在", values, reach(**values), values["depth"])
 
 
 def test_the_distance_drops_to_the_axis_at_the_depth_that_the_sentence_names(field):
     for values in field.settings("k", "distance", "growth", "mode"):
-        x, y = field.line(1, "距离", **values)
-        low = field.array(field.spec["panels"][1]["y"]["limits"])[0]
-        (bottom,) = np.flatnonzero(np.isclose(y, low, atol=HALF))
-        assert 10 ** x[bottom] == pytest.approx(int(field.word("needed", **values)), rel=2e-3)
-        assert (np.diff(x) >= 0).all() and x[bottom - 1] == x[bottom] == x[bottom + 1]
-        np.testing.assert_allclose(np.delete(y, bottom), math.log10(values["distance"]), atol=HALF)
+        check_level(field, "距离", values, values["distance"], int(field.word("needed", **values)))
 
 
 def test_the_needed_depth_reaches_the_distance_and_one_layer_less_does_not(field):
@@ -388,10 +391,10 @@ def test_the_widths_are_those_of_the_profiles(effective, k):
 def test_now_stands_between_the_width_and_the_radius_at_the_depth_chosen(effective):
     for values in effective.settings("k", "depth"):
         x, y = effective.line(1, "现在", **values)
-        assert x[0] == x[1] == pytest.approx(math.log10(values["depth"]), abs=HALF)
+        assert x[0] == 0 and x[1] == x[2] == pytest.approx(math.log10(values["depth"]), abs=HALF)
         at = DEPTHS.index(values["depth"])
-        assert y[0] == pytest.approx(effective.line(1, "均匀 σ", **values)[1][at])
-        assert y[1] == pytest.approx(effective.line(1, "半径", **values)[1][at])
+        assert y[0] == y[1] == pytest.approx(effective.line(1, "均匀 σ", **values)[1][at])
+        assert y[2] == pytest.approx(effective.line(1, "半径", **values)[1][at])
 
 
 def test_all_lines_lie_inside_the_axes(effective):
@@ -448,3 +451,11 @@ def test_effective_field_answers_between_the_grids_values_and_refuses_even_kerne
     message, frames = effective.answer({"k": 6})
     assert frames is None
     assert message["error"] == "k=6 is even and has no middle: a centred kernel has an odd size, such as 5 or 7"
+
+
+def test_series_that_share_a_depth_share_the_very_number(drawn):
+    """The table of the numbers puts into one row what stands at the same x."""
+    panel = drawn.spec["panels"][1]
+    for values in drawn.settings("k", "depth"):
+        places = np.concatenate([drawn.array(series["x"], **values) for series in panel["series"]])
+        assert len(set(places)) == len(set(np.round(places, 4))), values

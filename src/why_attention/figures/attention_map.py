@@ -113,9 +113,7 @@ def figure() -> Explorable:
             ),
             Lines(
                 title=Text(zh="softmax 的灵敏度随倍数的变化", en="Sensitivity of the softmax against the factor"),
-                x=Axis(
-                    Text(zh="分数的倍数", en="factor on the scores"), (-0.7, 1.6), "β", decades=True, quantum=0.001
-                ),
+                x=Axis(Text(zh="分数的倍数", en="factor on the scores"), (-0.7, 1.6), "β", decades=True, quantum=0.001),
                 y=Axis(
                     Text(zh="softmax 的灵敏度", en="sensitivity of the softmax"),
                     (0, 1),

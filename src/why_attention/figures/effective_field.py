@@ -76,6 +76,11 @@ def deviations(k: int, depth: int) -> list[float]:
     return sorted(map(deviation, drawn(k, depth)))
 
 
+def now(k: int, depth: int) -> list[float]:
+    """Return the heights of a line from the axis to the uniform deviation at a depth, and up to the radius."""
+    return [deviation(uniform(k, depth))] * 2 + [edge(k, depth)]
+
+
 def figure() -> Explorable:
     """Return the figure in the page's language."""
     log_depths = [math.log10(depth) for depth in DEPTHS]
@@ -84,12 +89,12 @@ def figure() -> Explorable:
         title=Text(zh="读得到，不等于有影响", en="Covered is not influencing"),
         reading=Text(
             zh="读图：左图的横轴是输入离输出多远，纵轴是它在全部影响里占几成；灰线到哪里，感受野就到哪里，"
-            "灰线的高度是所有输入影响都一样时各自的份额。右图两轴都是对数刻度：半径每层长一样多，标准差只按层数的平方根长。"
+            "灰线的高度是所有输入影响都一样时各自的份额。右图两轴都是对数刻度：半径每层长一样多，标准差只按层数的平方根长，现在差多少，看竖线。"
             "“均匀”的每个权重都是 1/k；“随机”的权重均值为 0，影响的平方才服从同一条公式，所以层数多时宽到 √2 倍（细线是三个随机种子，粗线是中位数）。",
             en="How to read it: on the left, across, how far an input lies from the output, and upwards its share of all "
             "influence; the grey line ends where the receptive field ends, as high as every share would be if all inputs "
             "counted alike. On the right, on two logarithmic axes, the radius grows by the same amount with every layer, the standard "
-            "deviation as the square root of their number. The weights of uniform kernels are 1/k; those of random ones have "
+            "deviation as the square root of their number; the vertical line is the gap between them now. The weights of uniform kernels are 1/k; those of random ones have "
             "mean 0, so that the squares of their influences follow the law, and deep stacks are √2 times as wide (thin lines are three "
             "random seeds, the bold one their median).",
         ),
@@ -167,8 +172,8 @@ def figure() -> Explorable:
                         dashed=True,
                     ),
                     Series(
-                        lambda k, depth: [math.log10(deviation(uniform(k, depth))), math.log10(edge(k, depth))],
-                        lambda depth: [math.log10(depth)] * 2,
+                        lambda k, depth: [math.log10(width) for width in now(k, depth)],
+                        lambda depth: [0, math.log10(depth), math.log10(depth)],
                         Text(zh="现在", en="now"),
                         "grey",
                         "wedge",

@@ -66,18 +66,12 @@ def needed(k: int, distance: int, growth: int, mode: str) -> int:
     return depth_needed(distance, k, causal=mode == "causal", growth=growth)
 
 
-def beyond(depth: int) -> list[int]:
-    return [L for L in CURVE if L >= depth]
-
-
-def drop(k: int, distance: int, growth: int, mode: str) -> tuple[list[float], list[float]]:
-    """Return x and y of the line at a distance, which drops to the axis where the layers needed are."""
-    L = needed(k, distance, growth, mode)
-    nearer = [depth for depth in CURVE if depth < L]
-    x = [*nearer, L, L, L, *beyond(L + 1)]
-    y = [math.log10(distance)] * len(x)
-    y[len(nearer) + 1] = REACHES[0]  # down and up again at L
-    return decades(x), y
+def level(steps: int, L: int) -> tuple[list[float], list[float]]:
+    """Return x and y of a line at so many steps, over the depths of CURVE, which drops to the axis at depth L."""
+    nearer, beyond = [depth for depth in CURVE if depth < L], [depth for depth in CURVE if depth > L]
+    y = [math.log10(steps)] * (len(nearer) + 3 + len(beyond))
+    y[len(nearer) + 1] = REACHES[0]  # down and up again
+    return decades([*nearer, L, L, L, *beyond]), y
 
 
 def figure() -> Explorable:
@@ -88,11 +82,12 @@ def figure() -> Explorable:
         reading=Text(
             zh="读图：左图里，实心的是最上面那个输出读到的值，连线是它读的路，空心的输入它读不到；"
             f"只画离它最近的 {WIDTH} 个位置。右图两轴都是对数刻度：斜线说明多少层够得多远，粗的是现在的膨胀方式；"
-            "灰色横线是要够到的距离，它在需要的层数那里垂到横轴。",
+            "绿色横线是现在够到的，灰色横线是要够到的，各在相应的层数那里垂到横轴。",
             en="How to read it: on the left, filled marks are the values that the one output at the top reads, along the "
             f"lines; inputs that it cannot read are hollow, and only the {WIDTH} positions nearest to it are drawn. On the "
             "right, on two logarithmic axes, rising lines say how far so many layers reach, the bold one with the dilation "
-            "chosen; the grey level is the distance to cover, and it drops to the axis at the number of layers needed.",
+            "chosen; the green level is what is reached now and the grey one the distance to cover, and each drops to the axis "
+            "at its number of layers.",
         ),
         controls=[
             Control("k", KERNELS, label=Text(zh="卷积核大小", en="size of the kernel"), symbol="k"),
@@ -148,15 +143,15 @@ def figure() -> Explorable:
                 ]
                 + [
                     Series(
-                        lambda k, distance, growth, mode: drop(k, distance, growth, mode)[1],
-                        lambda k, distance, growth, mode: drop(k, distance, growth, mode)[0],
+                        lambda k, distance, growth, mode: level(distance, needed(k, distance, growth, mode))[1],
+                        lambda k, distance, growth, mode: level(distance, needed(k, distance, growth, mode))[0],
                         Text(zh="距离", en="distance"),
                         "grey",
                         "cross",
                     ),
                     Series(
-                        lambda k, depth, growth, mode: [math.log10(reach(k, depth, growth, mode))] * len(beyond(depth)),
-                        lambda depth: decades(beyond(depth)),
+                        lambda k, depth, growth, mode: level(reach(k, depth, growth, mode), depth)[1],
+                        lambda depth: level(1, depth)[0],
                         Text(zh="现在", en="now"),
                         "green",
                         "circle",
