@@ -33,7 +33,10 @@ test:
 bench: site
 	@$(PYTHON) tools/environment.py test
 	@OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/jacobians.py
-	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) benchmarks/slider.py
+	@OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/attention.py
+	@OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/receptive_field.py
+	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && \
+		$(IN_VENV) benchmarks/slider.py && $(IN_VENV) benchmarks/off_grid.py
 
 picture: site
 	@$(PYTHON) tools/environment.py test

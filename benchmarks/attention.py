@@ -7,18 +7,17 @@ target. Memory: each path runs in a process of its own, whose peak is counted fr
 Run: python benchmarks/attention.py. It exits with status 1 when a ratio, a difference or a peak misses its target.
 """
 
-import math
-import random
 import subprocess
 import sys
 import time
 from functools import partial
-from pathlib import Path
 
 import torch
+from fastest import fastest
 from torch import nn
 
 from why_attention.attention import MultiHeadAttention, fused_attention, scaled_dot_product_attention
+from why_attention.peak_memory import peak_of
 
 N, D, HEADS, ROUNDS = 1024, 256, 4, 50
 LARGEST_DIFFERENCE = 1e-5
@@ -34,22 +33,6 @@ def torch_twin(ours):
     W_qkv = torch.cat([W.weight for W in (ours.W_q, ours.W_k, ours.W_v)])
     theirs.load_state_dict({"in_proj_weight": W_qkv, "out_proj.weight": ours.W_o.weight})
     return theirs
-
-
-def fastest(functions):
-    """Return the shortest CPU time in seconds of each function, over interleaved rounds after one warm-up.
-
-    CPU time, for a pass is so short that wall time would tell most of what else the machine is doing.
-    """
-    seconds, names = dict.fromkeys(functions, math.inf), list(functions)
-    for round_number in range(1 + ROUNDS):
-        random.Random(round_number).shuffle(names)  # fresh memory costs more after some neighbours than after others
-        for name in names:
-            start = time.process_time()
-            functions[name]()
-            if round_number > 0:
-                seconds[name] = min(seconds[name], time.process_time() - start)
-    return seconds
 
 
 def forward(layer, x):
@@ -81,7 +64,9 @@ def compare_times(need_weights):
     target = TIME_TARGETS[need_weights]
     print(f"{'with' if need_weights else 'without'} weights: largest difference {max(differences):.0e}")
     for function in (forward, forward_and_back):
-        seconds = fastest({"ours": partial(function, call_ours, x), "torch": partial(function, call_theirs, x)})
+        passes = {"ours": partial(function, call_ours, x), "torch": partial(function, call_theirs, x)}
+        # CPU time, for a pass is so short that wall time would tell most of what else the machine is doing
+        seconds = fastest(passes, ROUNDS, time.process_time)
         ratio = seconds["ours"] / seconds["torch"]
         results.append(ratio <= target)
         took = f"{seconds['ours'] * 1e3:6.1f} ms against {seconds['torch'] * 1e3:6.1f} ms: {ratio:.2f}x"
@@ -102,16 +87,7 @@ def peak(path):
     with torch.no_grad():
         layer(x[:, :64])  # the first call of anything allocates what later ones share
         scaled_dot_product_attention(*3 * [heads[:, :, :64]])
-        Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the peak is counted from here
-        before = kilobytes("VmRSS")
-        call()
-        return (kilobytes("VmHWM") - before) * 1024 / MIB
-
-
-def kilobytes(name):
-    """Return what Linux says of this process's memory."""
-    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(name))
+    return peak_of(call) / MIB
 
 
 def compare_memory():

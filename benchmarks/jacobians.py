@@ -10,12 +10,11 @@ Run: python benchmarks/jacobians.py. It exits with status 1 when a ratio or a di
 
 import copy
 import math
-import random
 import sys
-import time
 from functools import partial
 
 import torch
+from fastest import fastest
 from torch.func import jacrev, vmap
 
 from why_attention.rnn import GRUCell, LSTMCell, RNNCell, gradient_decay, unroll
@@ -32,19 +31,6 @@ def with_autodiff(cell, chunk):
     twin = copy.deepcopy(cell)
     twin.jacobian = vmap(jacrev(cell, argnums=1), chunk_size=chunk)
     return twin
-
-
-def fastest(functions):
-    """Return the shortest time in seconds of each function, over interleaved rounds after one warm-up."""
-    seconds, names = dict.fromkeys(functions, math.inf), list(functions)
-    for round_number in range(1 + ROUNDS):
-        random.Random(round_number).shuffle(names)  # fresh memory costs more after some neighbours than after others
-        for name in names:
-            start = time.perf_counter()
-            functions[name]()
-            if round_number > 0:
-                seconds[name] = min(seconds[name], time.perf_counter() - start)
-    return seconds
 
 
 def report(what, closed, autodiff, target):
@@ -71,13 +57,14 @@ def measure(cell_class, lags):
     print(f"  largest difference {difference:.1e}  (target {LARGEST_DIFFERENCE:.0e}: {'met' if same else 'MISSED'})")
 
     jacobian_of = {"closed form": cell, **twins}
-    seconds = fastest({name: partial(owner.jacobian, x, before) for name, owner in jacobian_of.items()})
+    seconds = fastest({name: partial(owner.jacobian, x, before) for name, owner in jacobian_of.items()}, ROUNDS)
     closed = seconds.pop("closed form")
     best = min(seconds, key=seconds.get)
     report("Jacobians, plain", closed, seconds["plain"], None)
     fast = report(f"Jacobians, best ({best})", closed, seconds[best], JACOBIAN_TARGETS[cell_class])
 
-    seconds = fastest({name: partial(gradient_decay, jacobian_of[name], x, lags) for name in ("closed form", best)})
+    wholes = {name: partial(gradient_decay, jacobian_of[name], x, lags) for name in ("closed form", best)}
+    seconds = fastest(wholes, ROUNDS)
     return all([same, fast, report("gradient_decay, best", seconds["closed form"], seconds[best], WHOLE_TARGET)])
 
 

@@ -15,7 +15,7 @@ from playwright.sync_api import sync_playwright
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tests"))
 from chromium import ARGUMENTS  # noqa: E402
-from jupyterlab import Lab, jupyterlab  # noqa: E402
+from live_lab import Lab, live_lab  # noqa: E402
 
 GAINS, LIMIT = 15, 300  # values typed a cell; ms
 CELLS = ["RNN", "GRU", "LSTM"]
@@ -43,7 +43,7 @@ SETTLED = "(figure) => figure.drawn.panels[0].series.length === 6"
 
 medians = {}
 with TemporaryDirectory() as folder, TemporaryDirectory() as home, sync_playwright() as playwright:
-    with jupyterlab(Path(folder), Path(home)) as address:
+    with live_lab(Path(folder), Path(home)) as address:
         browser = playwright.chromium.launch(executable_path=os.environ["CHROMIUM"], args=ARGUMENTS)
         lab = Lab(browser, address, Path(folder))
         figure = lab.open("bench.ipynb").show(FIGURE)

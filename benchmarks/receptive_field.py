@@ -7,8 +7,9 @@ Run: python benchmarks/receptive_field.py. It exits with status 1 where one of t
 """
 
 import sys
-import time
 from functools import partial
+
+from fastest import fastest
 
 from why_attention.receptive_field import Layer, cone, support
 
@@ -16,27 +17,15 @@ DEPTH, K, ROUNDS, TARGET = 500, 3, 20, 20  # layers; kernel; rounds; ms
 N = DEPTH * (K - 1) + 1  # inputs that the stack spans
 
 
-def fastest(function):
-    """Return the shortest time in ms over the rounds, after one warm-up."""
-    times = []
-    for _ in range(1 + ROUNDS):
-        start = time.perf_counter()
-        function()
-        times.append(time.perf_counter() - start)
-    return 1000 * min(times[1:])
-
-
 def main():
     """Measure both functions and return the exit status."""
     layers, met = [Layer(K)] * DEPTH, True
-    for function in (partial(support, layers), partial(cone, layers, N, N // 2, causal=False)):
-        read = int(function().reshape(-1, N)[0].sum())
-        took = fastest(function)
+    functions = {"support": partial(support, layers), "cone": partial(cone, layers, N, N // 2, causal=False)}
+    for name, seconds in fastest(functions, ROUNDS).items():
+        read, took = int(functions[name]().reshape(-1, N)[0].sum()), 1000 * seconds
         met = met and took <= TARGET and read == N
         verdict = "met" if took <= TARGET else "MISSED"
-        print(
-            f"{function.func.__name__:8} {DEPTH} layers, {read} of {N} inputs: {took:5.2f} ms  (target {TARGET}: {verdict})"
-        )
+        print(f"{name:8} {DEPTH} layers, {read} of {N} inputs: {took:5.2f} ms  (target {TARGET}: {verdict})")
     return 0 if met else 1
 
 

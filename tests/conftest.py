@@ -1,4 +1,4 @@
-"""Fixtures: the stored frames, a Chromium, and the site."""
+"""Fixtures: the stored frames, the language, a Chromium, and the site."""
 
 import os
 from pathlib import Path
@@ -6,11 +6,21 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import sync_playwright
 
-pytest.register_assert_rewrite("chromium")
+pytest.register_assert_rewrite("chromium", "live_lab", "figure_reading")
 from chromium import ARGUMENTS, served  # noqa: E402
+
+from why_attention.explorable import set_language  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 os.environ.setdefault("EXPLORABLE_STORE", str(ROOT / ".store"))
+
+
+@pytest.fixture(autouse=True)
+def chinese():
+    """Every test starts in Chinese, and leaves the next one there."""
+    set_language("zh")
+    yield
+    set_language("zh")
 
 
 @pytest.fixture(scope="session")

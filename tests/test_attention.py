@@ -15,7 +15,6 @@ from why_attention.attention import (
     MultiHeadAttention,
     fused_attention,
     scaled_dot_product_attention,
-    sinusoidal_positions,
 )
 from why_attention.masks import causal_mask, masked_softmax, padding_mask
 
@@ -451,25 +450,6 @@ def test_the_layer_takes_the_flops_of_its_formula(need_weights):
     assert 3.5 < counts[2] / counts[1] < 4  # n doubles: nearly four times, for n is long against d
 
 
-# Positions
-
-
-def test_sinusoidal_positions_are_those_of_the_paper():
-    PE = sinusoidal_positions(50, 6, dtype=torch.float64)
-    for t in (0, 1, 49):
-        for i in range(3):
-            angle = t / 10000 ** (2 * i / 6)
-            close(PE[t, 2 * i : 2 * i + 2], torch.tensor([math.sin(angle), math.cos(angle)], dtype=torch.float64))
-    assert sinusoidal_positions(2, 4).dtype == torch.float32
-
-
-def test_position_t_plus_k_is_a_rotation_of_position_t():
-    PE = sinusoidal_positions(40, 8, dtype=torch.float64)
-    products = PE @ PE.T
-    for k in range(40):  # so that the product of two positions depends on their distance alone
-        close(products.diagonal(k), products[0, k].expand(40 - k))
-
-
 # What is refused
 
 REFUSED = {
@@ -564,9 +544,6 @@ def test_other_sizes_are_refused():
             MultiHeadAttention(4, 2, dropout)
     with pytest.raises(ValueError, match="^query_size=2, key_size=0 and hidden_size=3: all must be at least 1"):
         AdditiveAttention(2, 0, 3)
-    for n, d in [(0, 4), (3, 5), (3, 0)]:
-        with pytest.raises(ValueError, match=f"^n={n} and d={d}: n must be at least 1, and d an even number"):
-            sinusoidal_positions(n, d)
     with pytest.raises(ValueError, match="^L=3 queries and S=0 keys: there must be at least 1 of each"):
         causal_mask(3, 0)
 

@@ -1,6 +1,5 @@
 """The figures attention-map and dilution: frames against torch and closed forms, words against frames, controls, sizes."""
 
-import base64
 import io
 import itertools
 import math
@@ -9,13 +8,12 @@ import re
 import numpy as np
 import pytest
 import torch
+from figure_reading import Reading
 from PIL import Image
 from torch import nn
 from torch.func import jacrev
 
 from why_attention.explorable import set_language
-from why_attention.explorable.explorable import said
-from why_attention.explorable.frames import Frames
 from why_attention.explorable.grid import OnGrid
 from why_attention.figures import attention_map, dilution
 
@@ -25,48 +23,10 @@ MODULES = {"attention-map": attention_map, "dilution": dilution}
 each_figure = pytest.mark.parametrize("name", MODULES)
 
 
-class Read:
-    """A figure with its frames, read at values of its controls; those left out are as at the start."""
-
-    def __init__(self, figure):
-        self.figure, self.panels = figure, figure._spec["panels"]
-        self.grids = {control["name"]: control["values"] for control in figure._spec["controls"]}
-        self.start = {control["name"]: control["start"] for control in figure._spec["controls"]}
-        self.frames = Frames(figure._frames, {name: len(grid) for name, grid in self.grids.items()})
-
-    def setting(self, values):
-        assert set(values) <= set(self.grids)
-        return {name: grid.index(values.get(name, self.start[name])) for name, grid in self.grids.items()}
-
-    def settings(self, *names):
-        """Return every setting of some controls, as values."""
-        return [dict(zip(names, values)) for values in itertools.product(*(self.grids[name] for name in names))]
-
-    def array(self, source, **values):
-        return self.frames.array(source, self.setting(values))
-
-    def series(self, panel, number, axis="y", **values):
-        return self.array(self.panels[panel]["series"][number][axis], **values)
-
-    def words(self, slot, **values):
-        return self.frames.words(slot, self.setting(values))
-
-    def sentence(self, **values):
-        return said(self.figure._spec, self.frames, self.setting(values))
-
-
-@pytest.fixture(autouse=True)
-def chinese():
-    set_language("zh")
-    yield
-    set_language("zh")
-
-
 @pytest.fixture(scope="session")
 def figures():
     """Both figures from the store; where the store has none yet, they are computed, which takes a minute."""
-    set_language("zh")
-    return {name: Read(module.figure()) for name, module in MODULES.items()}
+    return {name: Reading(module.figure()) for name, module in MODULES.items()}
 
 
 @pytest.fixture
@@ -363,23 +323,6 @@ def test_every_influence_lies_inside_the_axes(diluted):
 # Both figures
 
 
-def on_screen(read, values):
-    """Return what is drawn: the limits, the matrices, and the lines of every series shown, cut to the axis."""
-    drawn = []
-    for panel in read.panels:
-        drawn += [read.array(panel[axis]["limits"], **values).tolist() for axis in ("x", "y", "scale") if axis in panel]
-        if "matrix" in panel:
-            drawn.append(read.array(panel["matrix"], **values).tolist())
-        for one in panel.get("series", []):
-            if one["shown"] is None or values[one["shown"]]:
-                low, high = read.array(panel["x"]["limits"], **values)
-                x, y = (read.array(one[axis], **values) for axis in "xy")
-                drawn.append(
-                    (one["label"], x[(low <= x) & (x <= high)].tolist(), y[..., (low <= x) & (x <= high)].tolist())
-                )
-    return drawn
-
-
 CONTROLS = {"attention-map": ["n", "scale", "mask", "positions"], "dilution": ["n", "positions", "shuffled", "mask"]}
 
 
@@ -387,10 +330,8 @@ CONTROLS = {"attention-map": ["n", "scale", "mask", "positions"], "dilution": ["
 def test_every_control_moved_one_step_from_the_start_changes_the_picture(figures, name, control):
     read = figures[name]
     assert list(read.grids) == CONTROLS[name]  # so that none is left out here
-    grid, at = read.grids[control], read.grids[control].index(read.start[control])
-    neighbours = [grid[i] for i in (at - 1, at + 1) if 0 <= i < len(grid)]
-    pictures = [on_screen(read, read.start | {control: value}) for value in [read.start[control], *neighbours]]
-    assert all(picture != pictures[0] for picture in pictures[1:])
+    for value in read.one_step(control):
+        assert read.on_screen(**{control: value}) != read.on_screen(), value
 
 
 @pytest.mark.parametrize(
@@ -403,14 +344,9 @@ def test_every_control_moved_one_step_from_the_start_changes_the_picture(figures
 )
 def test_values_between_the_grids_are_answered(figures, name, values):
     """All that the figure may ask for: every source and every slot."""
-    read, sent = figures[name], []
-    figure = read.figure
-    figure.send = lambda content, buffers=None: sent.append((content, buffers))
-    parts = [*range(len(figure._sources)), *figure._slots]
-    figure._answer(figure, {"view": "v", "type": "frames", "id": 1, "values": values, "parts": parts}, [])
-    ((answer, buffers),) = sent
+    read, alone = figures[name], dict.fromkeys(values, 0)
+    answer, frames = read.answer(values)
     assert answer["type"] == "frames", answer
-    frames, alone = Frames(buffers[0], dict.fromkeys(values, 1)), dict.fromkeys(values, 0)
     if name == "attention-map":
         drawn = frames.array(read.panels[0]["matrix"], alone)
         np.testing.assert_allclose(drawn, softmax_by_hand(0, **values).log10(), atol=KEPT + 1e-9)
@@ -443,9 +379,7 @@ def test_both_editions_have_the_same_frames_and_other_words(name, monkeypatch):
 
 @each_figure
 def test_the_payload_and_the_still_picture_are_small(figures, name):
-    figure = figures[name].figure
-    assert len(figure._frames) <= 80_000
-    page = figure._repr_mimebundle_()[0]["text/html"]
-    png = base64.b64decode(re.search(r'src="data:image/png;base64,([^"]+)"', page)[1])
+    assert len(figures[name].figure._frames) <= 80_000
+    png = figures[name].still()
     assert Image.open(io.BytesIO(png)).convert("L").getextrema()[0] < 100  # decodes, and is not blank
     assert len(png) <= 15_000

@@ -5,6 +5,7 @@ import math
 import random
 
 import pytest
+import torch
 
 from why_attention.dependency_graph import (
     DependencyGraph,
@@ -12,15 +13,22 @@ from why_attention.dependency_graph import (
     convolution,
     earliest_steps,
     path_length,
+    path_lengths,
     recurrence,
     sequential_steps,
 )
+from why_attention.receptive_field import Layer, cone
 
 SIZES = [(n, layers) for n in (1, 2, 3, 5, 8) for layers in (1, 2, 4)]
 GRAPHS = {
     **{f"recurrence({n}, {layers})": recurrence(n, layers) for n, layers in SIZES},
     **{f"attention({n}, {layers})": attention(n, layers) for n, layers in SIZES},
     **{f"convolution({n}, {k}, {layers})": convolution(n, k, layers) for n, layers in SIZES for k in (1, 2, 3, 9)},
+    "dilated": convolution(8, 2, 3, growth=2),
+    "centred": convolution(8, 3, 2, growth=2, causal=False),
+    "restricted": attention(8, 2, window=1),
+    "causal": attention(8, 2, causal=True),
+    "restricted and causal": attention(8, 3, window=2, causal=True),
 }
 each_graph = pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
 
@@ -178,6 +186,41 @@ def test_no_path_is_longer_than_the_steps_in_sequence(graph):
     assert all(path_length(graph, node, node) == 0 for node in graph.nodes)
 
 
+@each_graph
+def test_lengths_to_all_nodes_are_those_to_each(graph):
+    length = reachable(graph)
+    for number, start in list(enumerate(graph.nodes))[:3]:
+        assert path_lengths(graph, start) == [length.get((number, i)) for i in range(len(graph.nodes))]
+
+
+def reads(graph, layers, position):
+    """Return which inputs an output reads, by the lengths of paths to it."""
+    top = graph.nodes.index((layers, position))
+    return [path_lengths(graph, node)[top] is not None for node in graph.nodes if node[0] == 0]
+
+
+@pytest.mark.parametrize(
+    ("k", "growth", "causal"), [(2, 1, True), (3, 2, True), (2, 4, True), (3, 1, False), (5, 2, False)]
+)
+@pytest.mark.parametrize("layers", [1, 2, 3])
+def test_a_convolution_reads_what_its_cone_says(k, growth, causal, layers):
+    n, stack = 20, [Layer(k, growth**i) for i in range(layers)]
+    graph = convolution(n, k, layers, growth, causal)
+    for position in (1, 10, 20):
+        assert reads(graph, layers, position) == cone(stack, n, position - 1, causal)[0].tolist()
+
+
+@pytest.mark.parametrize(("window", "causal"), [(None, False), (None, True), (0, False), (2, False), (3, True)])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_attention_reads_what_its_mask_leaves(window, causal, layers):
+    n = 9
+    distance = torch.arange(n).unsqueeze(1) - torch.arange(n)  # i − j: rows are queries
+    mask = (distance.abs() <= (n if window is None else window)) & ~(causal & (distance < 0))
+    through = torch.linalg.matrix_power(mask.double(), layers) > 0
+    graph = attention(n, layers, window, causal)
+    assert [reads(graph, layers, i) for i in range(1, n + 1)] == through.tolist()
+
+
 # What is refused
 
 
@@ -187,8 +230,12 @@ def test_empty_sizes_are_refused():
             build(0)
         with pytest.raises(ValueError, match="^n=3 and layers=0: both must be at least 1"):
             build(3, 0)
-    with pytest.raises(ValueError, match="^k=0: the kernel must read at least 1 position"):
+    with pytest.raises(ValueError, match="^k=0: it must be one whole number, at least 1"):
         convolution(3, 0)
+    with pytest.raises(ValueError, match="^k=2 is even and has no middle"):
+        convolution(3, 2, causal=False)
+    with pytest.raises(ValueError, match="^window=-1: it must be at least 0"):
+        attention(3, window=-1)
 
 
 def test_edges_outside_the_nodes_are_refused():

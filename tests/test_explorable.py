@@ -14,6 +14,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import ipywidgets
+import matplotlib.figure
 import numpy as np
 import pytest
 from node import check, evaluate
@@ -30,6 +31,7 @@ from why_attention.explorable import (
     Sentence,
     Series,
     Text,
+    picture,
     script,
     set_language,
     store,
@@ -50,15 +52,12 @@ UNIT = Axis("size", (0, 1), quantum=0.01)
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch):
-    """Keep no made-up figure in the store, and start in Chinese."""
+    """Keep no made-up figure in the store."""
     monkeypatch.delenv("EXPLORABLE_STORE", raising=False)
-    set_language("zh")
-    yield
-    set_language("zh")
 
 
-def heatmap(matrix=lambda n: np.eye(n), scale=UNIT):
-    return Heatmap(matrix, "matrix", "row", "column", scale)
+def heatmap(matrix=lambda n: np.eye(n), scale=UNIT, **options):
+    return Heatmap(matrix, "matrix", "row", "column", scale, **options)
 
 
 def lines(y=lambda n: [0, n], x=(0, 1), **options):
@@ -69,10 +68,11 @@ def graph(nodes=lambda n: [[0, 0, n], [1, 1, 0]], edges=((0, 1, 1),)):
     return Graph(nodes, edges, "graph", UNIT, UNIT, UNIT)
 
 
-def figure(panel=None, controls=(N,), sentence=None, name="made-up", title="Title", reading="Reading"):
-    """Return a figure of one panel; every part has a default."""
-    panels, sentence = [panel or heatmap()], sentence or Sentence("said")
-    return Explorable(name, title=title, reading=reading, controls=list(controls), panels=panels, sentence=sentence)
+def figure(panel=None, controls=(N,), sentence=None, name="made-up", title="Title", reading="Reading", rows=None):
+    """Return a figure of one panel, or of several; every part has a default."""
+    panels, sentence = panel if isinstance(panel, list) else [panel or heatmap()], sentence or Sentence("said")
+    words = {"title": title, "reading": reading, "sentence": sentence}
+    return Explorable(name, controls=list(controls), panels=panels, rows=rows, **words)
 
 
 def sizes(*controls):
@@ -109,6 +109,13 @@ def test_floats_without_a_quantum_keep_a_60000th_of_their_range(span):
 
 def test_a_constant_float_frame_without_a_quantum_comes_back():
     np.testing.assert_allclose(through_frames(np.full(3, 0.3)), 0.3, rtol=1e-6)
+
+
+def test_equal_numbers_of_two_frames_come_back_equal():
+    """The table of the numbers has one row for each x."""
+    numbers = np.log10(np.arange(2, 300))
+    alone = [through_frames([number], quantum=0.001).item() for number in numbers]
+    assert through_frames(numbers, quantum=0.001).tolist() == alone
 
 
 @pytest.mark.parametrize("low", [-299.85, -0.15, 0.05, 0.25, 1000.35])
@@ -213,6 +220,7 @@ def test_the_browser_reads_the_frames_that_python_wrote(tmp_path):
     sources = [
         Source(lambda n, cell: rng.normal(0, 9, (n, 5)), controls, "floats", None, ((None, 5),)),
         Source(lambda gain: [-np.inf, gain, -300.0], controls, "decades", 0.02, ((3,),)),
+        Source(lambda n: rng.normal(-n, 0.3, 99), controls, "multiples of a quantum", 0.001, ((99,),)),
         Source(lambda n: np.arange(3) > n, controls, "booleans", None, ((3,),)),
         Source(lambda cell, gain: [0, 70000 if cell == "b" else 300], controls, "codes of 4 bytes", None, ((2,),)),
     ]
@@ -226,7 +234,7 @@ def test_the_browser_reads_the_frames_that_python_wrote(tmp_path):
         const block = await unpack(readFileSync({json.dumps(str(block))}));
         const numbers = numbersOf(block, {json.dumps([control.spec() for control in controls])});
         const all = {json.dumps(at)}.map((one) => new Map(Object.entries(one))).map((values) => ({{
-          arrays: [0, 1, 2, 3].map((number) => numbers.at(number, values))
+          arrays: [0, 1, 2, 3, 4].map((number) => numbers.at(number, values))
             .map((array) => ({{ ...array, values: [...array.values].map(String) }})), // as text, for JSON has no −∞
           words: numbers.at("words", values),
         }}));
@@ -280,6 +288,9 @@ def control(values, name="n", **options):
         pytest.param(lambda: figure(lines(shown="m")), "'m'", id="shown-by-no-control"),
         pytest.param(lambda: figure(lines(shown="n")), "'n'.*no checkbox", id="shown-by-a-slider"),
         pytest.param(lambda: figure(lines(color="red")), "'red'", id="unknown-color"),
+        pytest.param(lambda: figure(heatmap(color="red")), "'red'", id="unknown-color-of-a-heatmap"),
+        pytest.param(lambda: figure(rows=[2]), "are for 2 of the 1 panels", id="rows-of-other-panels"),
+        pytest.param(lambda: figure(5 * [lines()], rows=[1, 4]), "1 to 3 in a row", id="too-many-in-a-row"),
         pytest.param(lambda: figure(lines(mark="star")), "'star'", id="unknown-mark"),
         pytest.param(lambda: figure(heatmap(scale=Axis("", (1, 0)))), r"matrix.*\(1, 0\)", id="limits-upside-down"),
         pytest.param(lambda: figure(heatmap(scale=Axis("", (1, 1)))), r"matrix.*\(1, 1\)", id="limits-of-no-width"),
@@ -443,6 +454,53 @@ def test_the_still_picture_of_every_panel_is_drawn(panel):
     image = image_of(shown(figure(panel)))
     assert image.format == "PNG"
     assert len(image.getcolors()) > 2
+
+
+VERMILION = (213, 94, 0)
+
+
+def coloured(made):
+    """Return where the still picture is vermilion: (height, width)."""
+    pixels = np.asarray(image_of(shown(made)).convert("RGB"), int)
+    return abs(pixels - VERMILION).max(-1) < 40
+
+
+def test_the_still_picture_marks_a_series_of_one_point():
+    made = figure(Lines("lines", UNIT, UNIT, [Series(lambda n: [0.5], [0.5], "now")]))
+    assert 10 < coloured(made).sum() < 200
+
+
+def test_a_grey_mark_beside_a_heatmap_stays_grey_in_the_still_picture():
+    """The picture has a palette of few colours, most of which a heatmap could take."""
+    now = Lines("lines", UNIT, UNIT, [Series(lambda n: [0.5], [0.5], "now", "grey")])
+    shades = heatmap(lambda n: np.linspace(0, 1, 64).reshape(8, 8))
+    made = Explorable("f", title="", reading="", controls=[N], panels=[now, shades], sentence=Sentence(""))
+    pixels = np.asarray(image_of(shown(made)).convert("RGB"), int)[60:200, 100:250]  # inside the lines' axes
+    assert (abs(pixels - 0x8A).max(-1) < 12).sum() > 10
+
+
+@pytest.mark.parametrize("count", [5, 31, 41])
+def test_the_marks_of_a_graph_in_the_still_picture_stand_apart(count):
+    nodes = [[i, 0.5, 1] for i in range(count)]
+    across = Axis("place", (-1, count))
+    panel = Graph(lambda n: nodes, [[0, 0, 0]], "graph", across, UNIT, color="vermilion", mark="square")
+    made = Explorable("f", title="", reading="", controls=[N], panels=[panel, panel], sentence=Sentence(""))
+    row = max(coloured(made), key=np.sum).astype(int)
+    assert (np.diff(row) == 1).sum() == 2 * count
+
+
+@pytest.mark.parametrize("limits", [(-0.7, 1.6), (-2.3, 0.6), (0.7, 2.2), (-300, 40), (-1.1, 0.1)])
+def test_an_axis_of_decades_has_whole_ones_in_the_still_picture(limits):
+    axis = Axis("size", limits, decades=True, quantum=0.01)
+    panels = [Lines("lines", axis, axis, [Series(lambda n: limits, limits, "line")]), heatmap(scale=axis)]
+    made = Explorable("f", title="", reading="", controls=[N], panels=panels, sentence=Sentence(""))
+    drawn, frames = matplotlib.figure.Figure(), Frames(made._frames, sizes(N))
+    for panel, axes in zip(made._spec["panels"], drawn.subplots(1, 2)):
+        picture.DRAW[panel["kind"]](drawn, axes, panel, frames, {"n": 0}, made._spec)
+    lines, _, bar = drawn.axes
+    for numbered in (lines.xaxis, lines.yaxis, bar.xaxis):
+        ticks = [tick for tick in numbered.get_majorticklocs() if limits[0] <= tick <= limits[1]]
+        assert ticks and all(tick == round(tick) for tick in ticks)
 
 
 def test_html_names_the_widgets_model():
@@ -648,6 +706,52 @@ def test_other_controls_take_their_own_values_only(made):
     for other in (3, 0, "c", None):
         with pytest.raises(ValueError, match="none of the values"):
             made.checked(other)
+
+
+# The browser's side of a kernel
+
+KERNEL = f"""
+import {{ kernelOf }} from {json.dumps((JS / "kernel.js").as_uri())};
+let patience = null; // what happens when it ends
+globalThis.setTimeout = (end) => (patience = end);
+globalThis.clearTimeout = () => (patience = null);
+const [handlers, sent, heard] = [{{}}, [], []];
+let dead = false;
+const model = {{
+  on: (name, handler) => (handlers[name] = handler),
+  send(message) {{
+    if (dead) throw new Error("the comm is closed");
+    sent.push(message);
+  }},
+}};
+const kernel = kernelOf(model, {{
+  alive: () => heard.push("alive"),
+  lost: (why) => heard.push(why),
+  answered: (request, block, error) => heard.push(error),
+}});
+const ask = () => kernel.ask({{ values: new Map([["n", 3]]), parts: [0] }});
+const receive = (message) => handlers["msg:custom"]({{ view: sent[0].view, ...message }}, []);
+const failed = (id) => receive({{ type: "failed", id, error: `answer ${{id}}` }});
+const hello = () => receive({{ type: "hello", id: null }});
+"""
+
+
+def heard(program):
+    """Return what a figure hears of its kernel."""
+    return evaluate(KERNEL + program, "heard")
+
+
+def test_an_answered_greeting_does_not_end_the_patience_with_a_request():
+    assert heard("ask(); hello(); patience();") == ["alive", "busy"]
+    assert heard("ask(); hello(); failed(1); heard.push(patience);") == ["alive", "alive", "answer 1", None]
+
+
+def test_a_late_message_of_a_dead_kernel_is_not_heard():
+    dies = "ask(); dead = true; kernel.greet(); "
+    assert heard(dies + "failed(1); hello();") == ["gone"]
+    # what the next one says is heard, but for answers to what was asked of the one before
+    revives = dies + 'dead = false; handlers["comm_live_update"](); hello(); failed(1); ask(); failed(2);'
+    assert heard(revives) == ["gone", "alive", "alive", "alive", "answer 2"]
 
 
 # The page's address

@@ -268,6 +268,25 @@ def test_pointing_at_a_line_reads_every_series_there(visit, made_up_page):
     assert readout(page) == "l = 4：up 100 (63 … 158)；down 0.01"  # 10^(4 · 0.5), and times 0.9 and 1.1 in the exponent
 
 
+@pytest.mark.parametrize("place", [0, 0.05, 0.5, 1])
+def test_a_series_of_one_point_has_one_whole_mark(visit, tmp_path, place):
+    axis = Axis("size", limits=(0, 1), quantum=0.01)
+    figure = Explorable(
+        "now",
+        title="now",
+        reading="-",
+        controls=[Control("n", [1, 2], label="n")],
+        panels=[Lines("lines", axis, axis, [Series(lambda n: [0.1 * n], [place], "now", mark="diamond")])],
+        sentence=Sentence("-"),
+    )
+    (tmp_path / "page.html").write_text(page_of([figure], "en"), encoding="utf-8")
+    page = visit.open((tmp_path / "page.html").as_uri())
+    plot, mark = picture(page, 0).locator("svg"), picture(page, 0).locator("svg path.mark")
+    assert mark.get_attribute("d").count("M") == 1
+    shape, clip = mark.bounding_box(), plot.bounding_box()
+    assert clip["x"] <= shape["x"] < shape["x"] + shape["width"] <= clip["x"] + clip["width"]
+
+
 def test_arrow_keys_walk_over_every_kind_of_panel_and_escape_leaves(visit, made_up_page):
     page = visit.open((made_up_page / "en.html").as_uri())
     hint = readout(page)

@@ -1,22 +1,19 @@
 """The figure gradient-decay: its frames against torch's own cells and autodiff, its words against its frames."""
 
-import base64
 import io
-import itertools
 import math
 import re
 
 import numpy as np
 import pytest
 import torch
+from figure_reading import Reading
 from PIL import Image
 from torch import nn
 from torch.func import jacrev
 
 from why_attention import rnn
 from why_attention.explorable import set_language
-from why_attention.explorable.explorable import said
-from why_attention.explorable.frames import Frames
 from why_attention.explorable.grid import OnGrid
 from why_attention.figures import gradient_decay
 from why_attention.figures.gradient_decay import LAGS, SEEDS, SIZE, WINDOWS
@@ -27,39 +24,10 @@ FORGET_BIAS = {"LSTM": 0, "LSTM, b=1": 1, "LSTM, b=5": 5}
 CELLS = ["RNN", "GRU", *FORGET_BIAS, "LSTM, chrono"]
 
 
-@pytest.fixture(autouse=True)
-def chinese():
-    set_language("zh")
-    yield
-    set_language("zh")
-
-
 @pytest.fixture(scope="session")
-def figure():
+def drawn():
     """The figure from the store; where the store has none yet, it is computed, which takes minutes."""
-    set_language("zh")
-    return gradient_decay.figure()
-
-
-@pytest.fixture(scope="session")
-def grids(figure):
-    return {control["name"]: control["values"] for control in figure._spec["controls"]}
-
-
-@pytest.fixture(scope="session")
-def frames(figure, grids):
-    return Frames(figure._frames, {name: len(grid) for name, grid in grids.items()})
-
-
-@pytest.fixture(scope="session")
-def read(figure, grids, frames):
-    """Return a function that reads x or y of a series, by its place in the panel, at values of the controls."""
-
-    def read(series, axis="y", **values):
-        setting = {name: grid.index(values.get(name, figure.trait_values()[name])) for name, grid in grids.items()}
-        return frames.array(figure._spec["panels"][0]["series"][series][axis], setting)
-
-    return read
+    return Reading(gradient_decay.figure())
 
 
 def torch_cell(cell, gain, seed):
@@ -90,7 +58,7 @@ def last_state(cell, x, s):
     "cell, gain, scale",
     [("RNN", 1.0, 1.0), ("GRU", 1.0, 0.3), ("LSTM", 1.5, 0.3), ("LSTM, b=1", 0.5, 0.1), ("LSTM, chrono", 1.0, 1.0)],
 )
-def test_the_lines_start_as_autodiff_through_torchs_own_cells_says(read, cell, gain, scale, seed):
+def test_the_lines_start_as_autodiff_through_torchs_own_cells_says(drawn, cell, gain, scale, seed):
     network = torch_cell(cell, gain, seed)
     x = scale * gradient_decay.drawn(cell, 1.0, seed)[1].double()
     size = 2 * SIZE if cell.startswith("LSTM") else SIZE
@@ -99,36 +67,36 @@ def test_the_lines_start_as_autodiff_through_torchs_own_cells_says(read, cell, g
         s = last_state(network, x[-10 : len(x) - lag], before)
         J = jacrev(lambda s, lag=lag: last_state(network, x[-lag:], s))(s.detach())
         decades = torch.linalg.matrix_norm(J, ord=2).log10().item()
-        drawn = read(CELLS.index(cell), cell=cell, gain=gain, scale=scale)[seed, LAGS.index(lag)]
-        assert drawn == pytest.approx(decades, abs=HALF + FLOAT32)
+        found = drawn.series(0, CELLS.index(cell), cell=cell, gain=gain, scale=scale)[seed, LAGS.index(lag)]
+        assert found == pytest.approx(decades, abs=HALF + FLOAT32)
 
 
-def test_a_whole_line_is_the_measured_decay_within_half_a_quantum(read):
+def test_a_whole_line_is_the_measured_decay_within_half_a_quantum(drawn):
     network, noise = gradient_decay.drawn("GRU", 1.0, seed=2)
     decades = rnn.gradient_decay(network, 0.3 * noise, LAGS)
-    drawn = read(CELLS.index("GRU"), cell="GRU", gain=1.0, scale=0.3)[2]
-    np.testing.assert_allclose(drawn, decades, atol=HALF + FLOAT32, rtol=0)
+    line = drawn.series(0, CELLS.index("GRU"), cell="GRU", gain=1.0, scale=0.3)[2]
+    np.testing.assert_allclose(line, decades, atol=HALF + FLOAT32, rtol=0)
 
 
-def test_every_line_is_drawn_over_its_lags(read, figure):
-    for series in range(len(figure._spec["panels"][0]["series"])):
-        np.testing.assert_array_equal(read(series, "x"), LAGS)
+def test_every_line_is_drawn_over_its_lags(drawn):
+    for series in range(len(drawn.panels[0]["series"])):
+        np.testing.assert_array_equal(drawn.series(0, series, "x"), LAGS)
 
 
-def test_every_line_starts_at_one(read, grids):
-    for cell, gain, scale in itertools.product(CELLS, grids["gain"], grids["scale"]):
-        np.testing.assert_array_equal(read(CELLS.index(cell), cell=cell, gain=gain, scale=scale)[:, 0], 0)
+def test_every_line_starts_at_one(drawn):
+    for values in drawn.settings("cell", "gain", "scale"):
+        np.testing.assert_array_equal(drawn.series(0, CELLS.index(values["cell"]), **values)[:, 0], 0)
 
 
-def test_the_bound_is_nowhere_below_the_first_seeds_line(read, grids):
-    for cell, gain, scale in itertools.product(CELLS, grids["gain"], grids["scale"]):
-        values = {"cell": cell, "gain": gain, "scale": scale}
+def test_the_bound_is_nowhere_below_the_first_seeds_line(drawn):
+    for values in drawn.settings("cell", "gain", "scale"):
+        bound, line = (drawn.series(0, number, **values) for number in (len(CELLS), CELLS.index(values["cell"])))
         # one quantum: equal numbers may be rounded to two neighbours of the grid
-        assert (read(len(CELLS), **values) >= read(CELLS.index(cell), **values)[0] - 2 * HALF - 1e-9).all(), values
+        assert (bound >= line[0] - 2 * HALF - 1e-9).all(), values
 
 
-def test_the_bound_is_far_above_the_line_at_the_start(read):
-    assert read(len(CELLS))[-1] > 100 + read(0)[0, -1]
+def test_the_bound_is_far_above_the_line_at_the_start(drawn):
+    assert drawn.series(0, len(CELLS))[-1] > 100 + drawn.series(0, 0)[0, -1]
 
 
 def decades_of(text):
@@ -138,20 +106,21 @@ def decades_of(text):
 
 
 @pytest.mark.parametrize("slot, place", [("low", 0), ("norm", 1), ("high", 2)])
-def test_the_sentence_says_what_the_lines_show_at_the_windows_end(read, frames, grids, slot, place):
-    for cell, gain, scale, window in itertools.product(CELLS, grids["gain"], grids["scale"], grids["window"]):
-        values = {"cell": cell, "gain": gain, "scale": scale, "window": window}
-        drawn = np.sort(read(CELLS.index(cell), **values)[:, LAGS.index(window)])[place]
-        text = frames.words(slot, {name: grids[name].index(value) for name, value in values.items()})
+def test_the_sentence_says_what_the_lines_show_at_the_windows_end(drawn, slot, place):
+    for values in drawn.settings("cell", "gain", "scale", "window"):
+        line = drawn.series(0, CELLS.index(values["cell"]), **values)
+        norm = np.sort(line[:, LAGS.index(values["window"])])[place]
+        text = drawn.words(slot, **values)
         rounding = 0.5 if "10" in text and text != "10" else math.log10(1.06)  # whole decades, or two digits
-        assert decades_of(text) == pytest.approx(drawn, abs=rounding + HALF), (values, text)
+        assert decades_of(text) == pytest.approx(norm, abs=rounding + HALF), (values, text)
 
 
-def test_the_factor_a_step_to_the_power_of_the_window_is_the_norm(read, frames, grids):
-    for cell, gain, window in itertools.product(CELLS, grids["gain"], grids["window"]):
-        values = {"cell": cell, "gain": gain, "scale": 1.0, "window": window}
-        median = np.median(read(CELLS.index(cell), **values)[:, LAGS.index(window)])
-        factor = float(frames.words("factor", {name: grids[name].index(value) for name, value in values.items()}))
+def test_the_factor_a_step_to_the_power_of_the_window_is_the_norm(drawn):
+    for values in drawn.settings("cell", "gain", "window"):
+        window = values["window"]
+        values |= {"scale": 1.0}
+        median = np.median(drawn.series(0, CELLS.index(values["cell"]), **values)[:, LAGS.index(window)])
+        factor = float(drawn.words("factor", **values))
         rounding = 0.0005 + factor * math.log(10) * HALF / window + 1e-6  # three decimals; the quantum of the median
         assert factor == pytest.approx(10 ** (median / window), abs=rounding), values
 
@@ -160,38 +129,19 @@ def test_the_factor_a_step_to_the_power_of_the_window_is_the_norm(read, frames, 
     "cell, gain, scale, verdict",
     [("RNN", 1.0, 1.0, "消失"), ("LSTM, b=5", 1.0, 1.0, "保住"), ("RNN", 2.0, 0.1, "爆炸")],
 )
-def test_the_verdict_is_that_of_the_text(figure, frames, grids, cell, gain, scale, verdict):
+def test_the_verdict_is_that_of_the_text(drawn, cell, gain, scale, verdict):
     values = {"cell": cell, "gain": gain, "scale": scale, "window": 1000, "bound": False}
-    sentence = said(figure._spec, frames, {name: grid.index(values[name]) for name, grid in grids.items()})
-    assert f"梯度{verdict}" in sentence.replace("大体", "")
-
-
-def drawn_at(figure, frames, grids, values):
-    """Return what is on screen: the limits, and the lines of every series, cut to the window."""
-    setting = {name: grid.index(values[name]) for name, grid in grids.items()}
-    panel = figure._spec["panels"][0]
-    low, high = frames.array(panel["x"]["limits"], setting)
-    picture = [low, high, *frames.array(panel["y"]["limits"], setting)]
-    for series in panel["series"]:
-        if series["shown"] is None or values[series["shown"]]:
-            x, y = (np.atleast_2d(frames.array(series[axis], setting)) for axis in "xy")
-            inside = series["focus"] is None or values[series["focus"][0]] == series["focus"][1]
-            rows = y if inside else np.median(y, axis=0, keepdims=True)
-            picture.append((series["label"], rows[:, (low <= x[0]) & (x[0] <= high)].tolist()))
-    return picture
+    assert f"梯度{verdict}" in drawn.sentence(**values).replace("大体", "")
 
 
 @pytest.mark.parametrize("name", ["cell", "gain", "window", "scale", "bound"])
-def test_every_control_moved_one_step_from_the_start_changes_the_picture(figure, frames, grids, name):
-    start = {name: figure.trait_values()[name] for name in grids}
-    at, grid = grids[name].index(start[name]), grids[name]
-    neighbours = [grid[i] for i in (at - 1, at + 1) if 0 <= i < len(grid)]
-    pictures = [drawn_at(figure, frames, grids, start | {name: value}) for value in [start[name], *neighbours]]
-    assert all(picture != pictures[0] for picture in pictures[1:])
+def test_every_control_moved_one_step_from_the_start_changes_the_picture(drawn, name):
+    for value in drawn.one_step(name):
+        assert drawn.on_screen(**{name: value}) != drawn.on_screen(), value
 
 
-def test_no_control_is_left_out_of_the_test_above(grids):
-    assert list(grids) == ["cell", "gain", "window", "scale", "bound"]
+def test_no_control_is_left_out_of_the_test_above(drawn):
+    assert list(drawn.grids) == ["cell", "gain", "window", "scale", "bound"]
 
 
 def test_both_editions_have_the_same_frames(monkeypatch):
@@ -215,9 +165,8 @@ def test_both_editions_have_the_same_frames(monkeypatch):
     gradient_decay.at_end.cache_clear()  # of made-up values
 
 
-def test_the_still_picture_is_a_png_of_at_most_15_kb(figure):
-    page = figure._repr_mimebundle_()[0]["text/html"]
-    png = base64.b64decode(re.search(r'src="data:image/png;base64,([^"]+)"', page)[1])
+def test_the_still_picture_is_a_png_of_at_most_15_kb(drawn):
+    png = drawn.still()
     assert Image.open(io.BytesIO(png)).convert("L").getextrema()[0] < 100  # decodes, and is not blank
     assert len(png) <= 15_000
 

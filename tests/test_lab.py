@@ -11,7 +11,7 @@ import nbformat
 import numpy as np
 import pytest
 from chromium import Visit, hash_of, move, page_of, state_of
-from jupyterlab import ROOT, TOKEN, Lab, jupyterlab
+from live_lab import ROOT, TOKEN, Lab, live_lab
 from nbconvert import HTMLExporter
 from test_figure_in_browser import X, chain, made_up, triangle
 from traitlets.config import Config
@@ -70,7 +70,7 @@ ALL_LINES = "figure.dataset.state.includes(`power=${argument};`) && figure.drawn
 @pytest.fixture(scope="module")
 def lab(browser, tmp_path_factory):
     folder, home = tmp_path_factory.mktemp("notebooks"), tmp_path_factory.mktemp("jupyter")
-    with jupyterlab(folder, home) as address:
+    with live_lab(folder, home) as address:
         lab = Lab(browser, address, folder)
         yield lab
         lab.close()

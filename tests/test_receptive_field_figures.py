@@ -1,20 +1,16 @@
 """The figures receptive-field and effective-field: drawings and words against closed forms and torch's own layers."""
 
-import base64
 import io
-import itertools
 import math
-import re
 
 import numpy as np
 import pytest
 import torch
+from figure_reading import Reading
 from PIL import Image
 from torch.nn import functional as F
 
 from why_attention.explorable import set_language
-from why_attention.explorable.explorable import said
-from why_attention.explorable.frames import Frames
 from why_attention.figures import effective_field, receptive_field
 from why_attention.figures.effective_field import DEPTHS, SEEDS
 from why_attention.figures.receptive_field import CURVE, GROWTHS, WIDTH
@@ -22,70 +18,14 @@ from why_attention.figures.receptive_field import CURVE, GROWTHS, WIDTH
 HALF = 0.001 + 1e-9  # half the quantum that frames keep of a reach's or a width's decades
 
 
-class Drawn:
-    """A figure and what its frames hold."""
-
-    def __init__(self, module):
-        set_language("zh")
-        self.figure = module.figure()
-        self.spec = self.figure._spec
-        self.grids = {control["name"]: control["values"] for control in self.spec["controls"]}
-        self.start = {name: self.figure.trait_values()[name] for name in self.grids}
-        self.frames = Frames(self.figure._frames, {name: len(grid) for name, grid in self.grids.items()})
-
-    def setting(self, values):
-        return {name: grid.index((self.start | values)[name]) for name, grid in self.grids.items()}
-
-    def array(self, source, **values):
-        return self.frames.array(source, self.setting(values))
-
-    def line(self, panel, label, **values):
-        """Return x and y of the series with a label."""
-        (series,) = [one for one in self.spec["panels"][panel]["series"] if one["label"] == label]
-        return self.array(series["x"], **values), self.array(series["y"], **values)
-
-    def word(self, slot, **values):
-        return self.frames.words(slot, self.setting(values))
-
-    def said(self, **values):
-        return said(self.spec, self.frames, self.setting(values))
-
-    def settings(self, *names):
-        """Return every setting of some controls, the others at their start."""
-        return [dict(zip(names, values)) for values in itertools.product(*(self.grids[name] for name in names))]
-
-    def picture(self, values):
-        """Return all that is drawn, without the words."""
-        shown = []
-        for panel in self.spec["panels"]:
-            sources = [panel[axis]["limits"] for axis in ("x", "y")]
-            sources += [panel[part] for part in ("nodes", "edges") if part in panel]
-            shown += [self.array(source, **values).tolist() for source in sources]
-            for series in panel.get("series", []):
-                inside = series["focus"] is None or (self.start | values)[series["focus"][0]] == series["focus"][1]
-                shown += [inside, *(self.array(series[axis], **values).tolist() for axis in "xy")]
-        return shown
-
-    def answer(self, values, parts=None):
-        """Return what a live kernel answers at values that may lie between the grid's: message, frames or None."""
-        sent = []
-        self.figure.send = lambda content, buffers=None: sent.append((content, buffers))
-        every = [*range(len(self.figure._sources)), *self.figure._slots]
-        message = {"type": "frames", "view": "v", "id": 1, "values": self.start | values, "parts": parts or every}
-        self.figure._answer(self.figure, message, [])
-        del self.figure.send
-        ((content, buffers),) = sent
-        return content, Frames(buffers[0], dict.fromkeys(self.grids, 1)) if buffers else None
-
-
 @pytest.fixture(scope="module")
 def field():
-    return Drawn(receptive_field)
+    return Reading(receptive_field.figure())
 
 
 @pytest.fixture(scope="module")
 def effective():
-    return Drawn(effective_field)
+    return Reading(effective_field.figure())
 
 
 @pytest.fixture(params=["field", "effective"])
@@ -97,11 +37,10 @@ def drawn(request):
 
 
 def test_every_control_moved_one_step_from_the_start_changes_the_picture(drawn):
-    start = drawn.picture({})
-    for name, grid in drawn.grids.items():
-        at = grid.index(drawn.start[name])
-        for i in {max(0, at - 1), min(len(grid) - 1, at + 1)} - {at}:
-            assert drawn.picture({name: grid[i]}) != start, (name, grid[i])
+    start = drawn.on_screen()
+    for name in drawn.grids:
+        for value in drawn.one_step(name):
+            assert drawn.on_screen(**{name: value}) != start, (name, value)
 
 
 def test_the_controls_are_those_of_the_design(field, effective):
@@ -132,8 +71,7 @@ def test_both_editions_have_the_same_frames(monkeypatch, module):
 
 def test_the_payload_and_the_still_picture_are_small(drawn):
     assert len(drawn.figure._frames) <= 60_000
-    page = drawn.figure._repr_mimebundle_()[0]["text/html"]
-    png = base64.b64decode(re.search(r'src="data:image/png;base64,([^"]+)"', page)[1])
+    png = drawn.still()
     assert Image.open(io.BytesIO(png)).convert("L").getextrema()[0] < 150  # decodes, and is not blank
     assert len(png) <= 15_000
 
@@ -233,12 +171,12 @@ def test_now_is_the_reach_and_drops_to_the_axis_at_the_depth_chosen(field):
 
 def test_the_distance_drops_to_the_axis_at_the_depth_that_the_sentence_names(field):
     for values in field.settings("k", "distance", "growth", "mode"):
-        check_level(field, "距离", values, values["distance"], int(field.word("needed", **values)))
+        check_level(field, "距离", values, values["distance"], int(field.words("needed", **values)))
 
 
 def test_the_needed_depth_reaches_the_distance_and_one_layer_less_does_not(field):
     for values in field.settings("k", "distance", "growth", "mode"):
-        depth = int(field.word("needed", **values))
+        depth = int(field.words("needed", **values))
         rest = {name: values[name] for name in ("k", "growth", "mode")}
         assert reach(depth=depth - 1, **rest) < values["distance"] <= reach(depth=depth, **rest)
 
@@ -250,9 +188,9 @@ def test_the_sentence_counts_span_and_inputs_read(field):
         for d in dilations(min(values["depth"], 6), growth):
             offsets = {i + m * d for i in offsets for m in range(k)}
         if values["depth"] <= 6:
-            assert field.word("count", **values) == str(len(offsets))
-        assert field.word("span", **values) == str(1 + reach(k, values["depth"], growth, "causal"))
-        assert field.word("reach", **values) == str(reach(**values))
+            assert field.words("count", **values) == str(len(offsets))
+        assert field.words("span", **values) == str(1 + reach(k, values["depth"], growth, "causal"))
+        assert field.words("reach", **values) == str(reach(**values))
 
 
 @pytest.mark.parametrize(
@@ -276,16 +214,12 @@ def test_the_sentence_counts_span_and_inputs_read(field):
     ],
 )
 def test_the_sentence_in_words(field, values, sentence):
-    assert field.said(**values) == sentence
+    assert field.sentence(**values) == sentence
 
 
 def test_the_english_sentence():
     set_language("en")
-    figure = receptive_field.figure()
-    set_language("zh")
-    sizes = {control["name"]: len(control["values"]) for control in figure._spec["controls"]}
-    start = {"k": 0, "depth": 3, "distance": 4, "growth": 0, "mode": 0}
-    assert said(figure._spec, Frames(figure._frames, sizes), start) == (
+    assert Reading(receptive_field.figure()).sentence() == (
         "A causal CNN with k = 3 needs 500 layers for a distance of 1000; at depth 4 it spans 9 inputs, "
         "reads 9 of them and reaches 8 steps."
     )
@@ -420,25 +354,25 @@ def test_the_sentence_says_what_the_profiles_hold(effective):
     for values in effective.settings("k", "depth"):
         k, depth = values["k"], values["depth"]
         profile = uniform_profile(k, depth)
-        assert effective.word("span", **values) == str(len(profile))
-        assert effective.word("deviation", **values) == f"{spread(profile):.2f}"
-        assert effective.word("law", **values) == f"{math.sqrt(depth * (k**2 - 1) / 12):.2f}"
-        assert effective.word("positions", **values) == str(holding(profile))
+        assert effective.words("span", **values) == str(len(profile))
+        assert effective.words("deviation", **values) == f"{spread(profile):.2f}"
+        assert effective.words("law", **values) == f"{math.sqrt(depth * (k**2 - 1) / 12):.2f}"
+        assert effective.words("positions", **values) == str(holding(profile))
         profiles = effective.line(0, "随机", **values)[1]
-        assert float(effective.word("drawn", **values)) == pytest.approx(sorted(map(spread, profiles))[1], rel=0.02)
+        assert float(effective.words("drawn", **values)) == pytest.approx(sorted(map(spread, profiles))[1], rel=0.02)
         counts = sorted(map(holding, profiles))
-        assert int(effective.word("drawn_positions", **values)) == pytest.approx(counts[1], abs=1)
+        assert int(effective.words("drawn_positions", **values)) == pytest.approx(counts[1], abs=1)
 
 
 def test_the_words_of_the_start(effective):
-    words = [effective.word(slot) for slot in ("span", "deviation", "law", "positions")]
+    words = [effective.words(slot) for slot in ("span", "deviation", "law", "positions")]
     assert words == ["41", "3.65", "3.65", "13"]
 
 
 def test_covered_is_not_influencing(effective):
     """The lesson in three numbers: 25 times the layers, 25 times the radius, 5 times the width."""
-    effects = [float(effective.word("deviation", depth=depth)) for depth in (2, 50)]
-    spans = [int(effective.word("span", depth=depth)) for depth in (2, 50)]
+    effects = [float(effective.words("deviation", depth=depth)) for depth in (2, 50)]
+    spans = [int(effective.words("span", depth=depth)) for depth in (2, 50)]
     assert (spans[1] - 1) / (spans[0] - 1) == 25
     assert effects[1] / effects[0] == pytest.approx(5, abs=0.03)
 

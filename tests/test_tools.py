@@ -94,3 +94,10 @@ def test_a_taken_port_is_named(site_folder):
     finally:
         server.kill()
         server.wait()
+
+
+def test_make_bench_runs_every_benchmark():
+    makefile = (TOOLS.parent / "Makefile").read_text(encoding="utf-8")
+    run = re.findall(r"benchmarks/(\w+)\.py", makefile.split("\nbench:")[1].split("\n\n")[0])
+    there = {path.stem for path in (TOOLS.parent / "benchmarks").glob("*.py")} - {"fastest"}  # that one others import
+    assert sorted(run) == sorted(there)

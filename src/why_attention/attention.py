@@ -5,7 +5,7 @@
 Rows are queries i, columns are keys j: the weights A (L, S) of L queries over S keys add up to 1 in each row.
 Masks are boolean, True = may look, and a query that may look at nothing gets exactly 0 (masks.py).
 
-Sources: Vaswani et al. 2017, arXiv 1706.03762 (scaled dot products, many heads, sinusoidal positions);
+Sources: Vaswani et al. 2017, arXiv 1706.03762 (scaled dot products, many heads);
 Bahdanau et al. 2015, arXiv 1409.0473 (additive attention).
 """
 
@@ -17,13 +17,7 @@ from torch.nn import functional as F
 
 from why_attention.masks import check_mask, fill_empty_rows, masked_softmax
 
-__all__ = [
-    "scaled_dot_product_attention",
-    "fused_attention",
-    "MultiHeadAttention",
-    "AdditiveAttention",
-    "sinusoidal_positions",
-]
+__all__ = ["scaled_dot_product_attention", "fused_attention", "MultiHeadAttention", "AdditiveAttention"]
 
 
 def scaled_dot_product_attention(
@@ -150,18 +144,6 @@ class AdditiveAttention(nn.Module):
         scores = torch.tanh(self.W(s).unsqueeze(-2) + self.U(h).unsqueeze(-3)) @ self.v
         weights = masked_softmax(scores, mask)
         return weights @ h, weights
-
-
-def sinusoidal_positions(n: int, d: int, *, device=None, dtype=None) -> Tensor:
-    """Return PE[t, 2i] = sin(t / 10000^(2i/d)) and PE[t, 2i+1] = cos(t / 10000^(2i/d)) for t = 0 … n−1: (n, d).
-
-    Raises ValueError for n < 1 and for a d that is not even.  Source: Vaswani et al. 2017, §3.5.
-    """
-    if n < 1 or d < 2 or d % 2:
-        raise ValueError(f"n={n} and d={d}: n must be at least 1, and d an even number")
-    t = torch.arange(n, device=device, dtype=torch.float64).unsqueeze(-1)
-    angles = t / 10000 ** (torch.arange(0, d, 2, device=device, dtype=torch.float64) / d)
-    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).to(dtype or torch.get_default_dtype())
 
 
 def check(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None) -> None:

@@ -11,6 +11,8 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from why_attention.convolution import padding
+
 __all__ = [
     "DependencyGraph",
     "recurrence",
@@ -19,6 +21,7 @@ __all__ = [
     "earliest_steps",
     "sequential_steps",
     "path_length",
+    "path_lengths",
 ]
 
 Node = tuple[int, int]
@@ -42,16 +45,34 @@ def recurrence(n: int, layers: int = 1) -> DependencyGraph:
     return layered(n, layers, lambda layer, t: [(layer - 1, t), (layer, t - 1)])
 
 
-def convolution(n: int, k: int, layers: int = 1) -> DependencyGraph:
-    """Position t reads t−k+1 … t of the layer below, those that exist: a causal kernel of size k, stride 1."""
-    if k < 1:
-        raise ValueError(f"k={k}: the kernel must read at least 1 position")
-    return layered(n, layers, lambda layer, t: [(layer - 1, s) for s in range(t - k + 1, t + 1)])
+def convolution(n: int, k: int, layers: int = 1, growth: int = 1, causal: bool = True) -> DependencyGraph:
+    """Position t of layer l reads k positions of the layer below, growth^{l-1} apart, those that exist.
+
+    A causal kernel ends at t, a centred one has t in its middle.  Raises ValueError as ``convolution.padding`` does.
+    """
+
+    def reads(layer: int, t: int) -> list[Node]:
+        dilation = growth ** (layer - 1)
+        before, _ = padding(k, dilation, causal)
+        return [(layer - 1, t - before + m * dilation) for m in range(k)]
+
+    return layered(n, layers, reads)
 
 
-def attention(n: int, layers: int = 1) -> DependencyGraph:
-    """Every position reads all n positions of the layer below."""
-    return layered(n, layers, lambda layer, t: [(layer - 1, s) for s in range(1, n + 1)])
+def attention(n: int, layers: int = 1, window: int | None = None, causal: bool = False) -> DependencyGraph:
+    """Position t reads the positions of the layer below: all, or those at most ``window`` away; causal, none later.
+
+    Raises ValueError for a negative window.
+    """
+    if window is not None and window < 0:
+        raise ValueError(f"window={window}: it must be at least 0, the position itself")
+    reach = n if window is None else window
+
+    def reads(layer: int, t: int) -> list[Node]:
+        last = t if causal else min(n, t + reach)
+        return [(layer - 1, s) for s in range(max(1, t - reach), last + 1)]
+
+    return layered(n, layers, reads)
 
 
 def layered(n: int, layers: int, reads: Callable[[int, int], list[Node]]) -> DependencyGraph:
@@ -98,19 +119,32 @@ def path_length(graph: DependencyGraph, start: Node, end: Node) -> int | None:
 
     Raises ValueError for a node that the graph does not have.
     """
-    for node in (start, end):
-        if node not in graph.nodes:
-            raise ValueError(f"node {node} is not among the graph's {len(graph.nodes)} nodes: name one of graph.nodes")
-    later, goal = successors(graph), graph.nodes.index(end)
-    length = {graph.nodes.index(start): 0}
-    queue = deque(length)
-    while queue and goal not in length:
+    return path_lengths(graph, start)[number_of(graph, end)]
+
+
+def path_lengths(graph: DependencyGraph, start: Node) -> list[int | None]:
+    """Return for each node the number of edges on the shortest path to it from ``start``, or None without a path.
+
+    Raises as ``path_length`` does.
+    """
+    later, first = successors(graph), number_of(graph, start)
+    lengths: list[int | None] = [None] * len(graph.nodes)
+    lengths[first] = 0
+    queue = deque([first])
+    while queue:
         i = queue.popleft()
         for j in later[i]:
-            if j not in length:  # breadth first, so that the first way to a node is a shortest one
-                length[j] = length[i] + 1
+            if lengths[j] is None:  # breadth first, so that the first way to a node is a shortest one
+                lengths[j] = lengths[i] + 1
                 queue.append(j)
-    return length.get(goal)
+    return lengths
+
+
+def number_of(graph: DependencyGraph, node: Node) -> int:
+    """Return a node's index, or raise a ValueError where the graph does not have it."""
+    if node not in graph.nodes:
+        raise ValueError(f"node {node} is not among the graph's {len(graph.nodes)} nodes: name one of graph.nodes")
+    return graph.nodes.index(node)
 
 
 def successors(graph: DependencyGraph) -> list[list[int]]:

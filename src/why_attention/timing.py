@@ -4,13 +4,21 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
+from torch import nn
+from tqdm import tqdm
 
+from why_attention.attention import MultiHeadAttention, fused_attention, scaled_dot_product_attention
+from why_attention.convolution import Convolution
 from why_attention.device import pick_device
 
-__all__ = ["Timing", "Machine", "forward_times", "machine"]
+__all__ = ["Timing", "Machine", "LayerTimes", "LAYERS", "forward_times", "layer_call", "layer_times", "machine"]
+
+RECURRENT = {"RNN": nn.RNN, "GRU": nn.GRU, "LSTM": nn.LSTM}  # torch's own, whose loop over time is not Python's
+LAYERS = [*RECURRENT, "convolution", "attention core", "attention"]  # named as in cost.py; attention is fused
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,26 @@ class Machine:
 
     device: str
     threads: int
+
+
+@dataclass(frozen=True)
+class LayerTimes:
+    """What ``layer_times`` measured, on which machine and with what: a Timing for each layer and length."""
+
+    machine: Machine
+    torch: str  # its version
+    d: int
+    heads: int
+    k: int
+    batch: int
+    lengths: list[int]
+    layers: dict[str, list[Timing]]
+
+    def slower_from(self, slower: str, faster: str) -> int | None:
+        """Return the length from which on one layer's median is above another's; None: not at the longest."""
+        pairs = list(zip(self.lengths, self.layers[slower], self.layers[faster]))
+        last = next((i for i in reversed(range(len(pairs))) if pairs[i][1].median <= pairs[i][2].median), -1)
+        return pairs[last + 1][0] if last + 1 < len(pairs) else None
 
 
 @torch.no_grad()
@@ -51,6 +79,37 @@ def forward_times(calls: dict[str, Callable[[], object]], rounds: int) -> dict[s
             wait_for_device()
             seconds[name].append(time.perf_counter() - start)
     return {name: Timing(*np.quantile(taken, [0.5, 0.25, 0.75]).tolist()) for name, taken in seconds.items()}
+
+
+def layer_call(name: str, n: int, d: int, heads: int, k: int, batch: int = 1) -> Callable[[], object]:
+    """Return the forward pass of one layer, on the device that ``pick_device`` picks, as a call.
+
+    name: one of LAYERS, or "naive attention core", which makes the n × n weights.  Raises ValueError for another.
+    """
+    device, generator = pick_device(), torch.Generator().manual_seed(0)
+    x = torch.randn(batch, n, d, generator=generator).to(device)
+    if name in RECURRENT:
+        return partial(RECURRENT[name](d, d, batch_first=True).to(device).eval(), x)
+    if name == "convolution":
+        return partial(Convolution(d, k, device=device), x)
+    if name == "attention":
+        return partial(MultiHeadAttention(d, heads, device=device), x)
+    Q = x.unflatten(-1, (heads, -1)).transpose(1, 2).contiguous()  # (batch, heads, n, d_k)
+    if name == "attention core":
+        return partial(fused_attention, Q, Q, Q)
+    if name == "naive attention core":
+        return partial(scaled_dot_product_attention, Q, Q, Q)
+    raise ValueError(f"layer {name!r} is none of {[*LAYERS, 'naive attention core']}")
+
+
+def layer_times(lengths: list[int], d: int, heads: int, k: int, batch: int = 1) -> LayerTimes:
+    """Measure the forward pass of every layer of LAYERS at every length: more rounds where it is short."""
+    layers = {name: [] for name in LAYERS}
+    for n in tqdm(lengths, "forward passes", disable=None):  # None: a bar on a terminal, silence in a page's output
+        calls = {name: layer_call(name, n, d, heads, k, batch) for name in LAYERS}
+        for name, timing in forward_times(calls, rounds=max(4, min(20, 4096 // n))).items():
+            layers[name].append(timing)
+    return LayerTimes(machine(), torch.__version__, d, heads, k, batch, list(lengths), layers)
 
 
 def machine() -> Machine:

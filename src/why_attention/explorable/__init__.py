@@ -2,12 +2,13 @@
 
 from .controls import Control
 from .explorable import Explorable
-from .panels import Axis, Graph, Heatmap, Lines, Rule, Series
+from .panels import Axis, Beside, Graph, Heatmap, Lines, Rule, Series
 from .sentence import Choice, Sentence
 from .text import Text, language, set_language
 
 __all__ = [
     "Axis",
+    "Beside",
     "Choice",
     "Control",
     "Explorable",

@@ -43,8 +43,10 @@ class Explorable(anywidget.AnyWidget):
     """An interactive figure.
 
     name: its name in addresses and tests.  title and reading: what it is, and one line on how to read it.
-    controls: what the reader may change.  panels: what is drawn.  sentence: what the drawing says, in words.
+    controls: what the reader may change.  panels: what is drawn.  rows: how many panels stand side by side in each
+    row, where there is room; all of them when left out.  sentence: what the drawing says, in words.
     slow: functions whose grids are computed ahead on all cores, where the store has no frames yet.
+    keep: whether the store keeps the frames; not those of what a reader has measured, which nobody else would draw.
     Every control is a trait of its name, so ``observe`` and ``jslink`` work on it.  With a kernel a slider's trait
     takes any number in its range, and the kernel computes what the figure shows there.
     Raises ValueError for a specification that could not be drawn.
@@ -64,10 +66,15 @@ class Explorable(anywidget.AnyWidget):
         reading: str | Text,
         controls: list[Control],
         panels: list[Lines | Heatmap | Graph],
+        rows: list[int] | None = None,
         sentence: Sentence,
         slow: Iterable[OnGrid] = (),
+        keep: bool = True,
     ):
         check_names(controls)
+        rows = rows or [len(panels)]
+        if sum(rows) != len(panels) or not set(rows) <= {1, 2, 3}:
+            raise ValueError(f"rows {rows} are for {sum(rows)} of the {len(panels)} panels: all, with 1 to 3 in a row")
         sources: list[Source] = []
 
         def add(function, where, *shapes, quantum=None) -> int:
@@ -84,6 +91,7 @@ class Explorable(anywidget.AnyWidget):
             "reading": str(reading),
             "controls": [control.spec() for control in controls],
             "panels": panel_specs,
+            "rows": rows,
             "sentence": sentence.spec(),
         }
 
@@ -92,7 +100,7 @@ class Explorable(anywidget.AnyWidget):
                 function.compute()
             return pack(sources, slots)
 
-        frames = stored(name, compute)
+        frames = stored(name, compute) if keep else compute()
         sizes = {control.name: len(control.grid) for control in controls}
         check_frames(name, panel_specs, spec["sentence"]["choices"], Frames(frames, sizes))
         self._controls = {control.name: control for control in controls}

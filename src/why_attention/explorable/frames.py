@@ -1,8 +1,9 @@
 """Frames: what a figure shows at every setting of its controls, packed into one block of bytes.
 
 The block is a zlib stream of: the length of a header (4 bytes, little-endian), the header (JSON), and the frames one
-after another. A frame is an array of unsigned integers; a code c stands for the number origin + step·(c − 1), and
-c = 0 for −∞, the logarithm of an exact zero. frames.js reads what this file writes.
+after another. A frame is an array of unsigned integers; a code c stands for the number step·(offset + c − 1), and c = 0 for
+−∞, the logarithm of an exact zero. Where the step is a quantum, the offset is a whole number, so that equal numbers come
+back equal from every frame. frames.js reads what this file writes.
 """
 
 import json
@@ -20,21 +21,20 @@ DTYPES = {1: np.dtype("<u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4")}  # by byte
 
 
 def encode(array: np.ndarray, quantum: float | None) -> tuple[np.ndarray, float, float]:
-    """Return (codes, origin, step) such that origin + step·(codes − 1) is the array, rounded to the step."""
+    """Return (codes, offset, step) such that step·(offset + codes − 1) is the array, rounded to the step."""
     finite = np.isfinite(array)
     values = array[finite].astype(np.float64)
     low, high = (values.min(), values.max()) if values.size else (0.0, 0.0)
     if array.dtype.kind in "biu":
         quantum = 1.0
     step = quantum or (high - low) / 60000 or 1.0
-    multiples = np.round(values / step) if quantum else np.round((values - low) / step)
-    lowest = multiples.min(initial=np.inf) if values.size else 0
-    origin = lowest * step if quantum else low
+    multiples = np.round(values / step) if quantum else values / step
+    offset = multiples.min() if values.size else 0.0
     codes = np.zeros(array.shape)
-    codes[finite] = multiples - lowest + 1
+    codes[finite] = np.round(multiples - offset) + 1
     for dtype in DTYPES.values():
         if codes.max(initial=0) <= np.iinfo(dtype).max:
-            return codes.astype(dtype), float(origin), float(step)
+            return codes.astype(dtype), float(offset), float(step)
     raise ValueError(f"a frame spans {high - low:g} in steps of {step:g}: more than {np.iinfo(dtype).max} codes")
 
 
@@ -48,13 +48,13 @@ def pack(sources: list[Source], slots: dict[str, Source]) -> bytes:
     for source in sources:
         at = []
         for array in source.arrays():
-            codes, origin, step = encode(array, source.quantum)
+            codes, offset, step = encode(array, source.quantum)
             size, data = codes.dtype.itemsize, codes.tobytes()
-            key = (data, size, codes.shape, origin, step)
+            key = (data, size, codes.shape, offset, step)
             if key not in known:
                 body += bytes(-len(body) % size)  # a typed array starts at a multiple of its item's size
                 known[key] = len(frames)
-                frames.append([len(body), size, list(codes.shape), origin, step])
+                frames.append([len(body), size, list(codes.shape), offset, step])
                 body += data
             at.append(known[key])
         tables.append({"controls": source.names, "at": at})
@@ -89,9 +89,9 @@ class Frames:
 
     def array(self, source: int, setting: dict[str, int]) -> np.ndarray:
         """Return the numbers that a source gave at a setting, as precise as they were kept."""
-        start, size, shape, origin, step = self.header["frames"][self.number(self.header["tables"][source], setting)]
+        start, size, shape, offset, step = self.header["frames"][self.number(self.header["tables"][source], setting)]
         codes = np.frombuffer(self.body, DTYPES[size], int(np.prod(shape)), start).reshape(shape).astype(np.float64)
-        return np.where(codes == 0, -np.inf, origin + step * (codes - 1))
+        return np.where(codes == 0, -np.inf, step * (offset + codes - 1))
 
     def settings(self, *tables: dict) -> list[dict[str, int]]:
         """Return every setting of the controls that these tables depend on."""

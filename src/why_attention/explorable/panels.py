@@ -10,7 +10,7 @@ from matplotlib.colors import to_hex
 
 from .text import Text
 
-__all__ = ["Axis", "Series", "Rule", "Lines", "Heatmap", "Graph"]
+__all__ = ["Axis", "Series", "Rule", "Lines", "Beside", "Heatmap", "Graph"]
 
 Words = str | Text
 Function = Callable[..., Any]
@@ -87,8 +87,7 @@ class Lines:
     def spec(self, add: Add) -> dict:
         where = f"lines {str(self.title)!r}"
         for s in self.series:
-            if s.color not in COLORS or s.mark not in MARKS:
-                raise ValueError(f"{where} has color {s.color!r} and mark {s.mark!r}: choose from {COLORS} and {MARKS}")
+            check_look(where, s.color, s.mark)
         return {
             "kind": "lines",
             "title": str(self.title),
@@ -112,17 +111,37 @@ class Lines:
 
 
 @dataclass(frozen=True)
+class Beside:
+    """A second matrix of the shape of the first, of whole numbers or −∞ for none: read out, not drawn."""
+
+    matrix: Function
+    label: Words
+
+
+@dataclass(frozen=True)
 class Heatmap:
-    """A matrix of shape (rows, columns) as colours: rows downwards, columns to the right, both counted from 1."""
+    """A matrix of shape (rows, columns) as colours: rows downwards, columns to the right, both counted from 1.
+
+    beside: what is read out with the number of a picked cell.  color and mark: of the title above the matrix, as a
+    series has them; without a color the title is not drawn.
+    """
 
     matrix: Function
     title: Words
     rows: Words
     columns: Words
     scale: Axis
+    beside: Beside | None = None
+    color: str | None = None
+    mark: str = "circle"
 
     def spec(self, add: Add) -> dict:
         where = f"heatmap {str(self.title)!r}"
+        check_look(where, self.color, self.mark)
+        beside = self.beside and {
+            "label": str(self.beside.label),
+            "matrix": add(self.beside.matrix, f"{where} {self.beside.label}", (None, None), quantum=1.0),
+        }
         return {
             "kind": "heatmap",
             "title": str(self.title),
@@ -131,6 +150,9 @@ class Heatmap:
             "scale": self.scale.spec(add, f"{where} scale"),
             "colormap": COLORMAP,
             "matrix": add(self.matrix, where, (None, None), quantum=self.scale.quantum),
+            "beside": beside,
+            "color": self.color,
+            "mark": self.mark,
         }
 
 
@@ -156,10 +178,7 @@ class Graph:
         where = f"graph {str(self.title)!r}"
         if (self.scale is None) == (self.color is None):
             raise ValueError(f"{where} has scale {self.scale} and color {self.color}: give one of the two")
-        if self.color not in (None, *COLORS) or self.mark not in MARKS:
-            raise ValueError(
-                f"{where} has color {self.color!r} and mark {self.mark!r}: choose from {COLORS} and {MARKS}"
-            )
+        check_look(where, self.color, self.mark)
         return {
             "kind": "graph",
             "title": str(self.title),
@@ -171,3 +190,9 @@ class Graph:
             "nodes": add(self.nodes, f"{where} nodes", (None, 3), quantum=0.001),
             "edges": add(self.edges, f"{where} edges", (None, 3), quantum=0.001),
         }
+
+
+def check_look(where: str, color: str | None, mark: str) -> None:
+    """Raise a ValueError for a color or a mark that the figures do not have."""
+    if color not in (None, *COLORS) or mark not in MARKS:
+        raise ValueError(f"{where} has color {color!r} and mark {mark!r}: choose from {COLORS} and {MARKS}")

@@ -23,15 +23,18 @@ MARKS = {"circle": "o", "square": "s", "triangle": "^", "wedge": "v", "diamond":
 
 def still_picture(spec: dict, frames: Frames, setting: dict[str, int]) -> str:
     """Draw a figure's panels at a setting and return them as the address (data:) of a small palette PNG."""
-    panels = spec["panels"]
-    figure = Figure(figsize=(7, 3.6 if len(panels) == 1 else 3), layout="constrained")
+    panels, rows = spec["panels"], spec["rows"]
+    figure = Figure(figsize=(7, 3.6 if len(panels) == 1 else 3 * len(rows)), layout="constrained")
     FigureCanvasAgg(figure)
-    for axes, panel in zip(figure.subplots(1, len(panels), squeeze=False)[0], panels):
+    parts = figure.subfigures(len(rows), squeeze=False)[:, 0]
+    places = [axes for part, count in zip(parts, rows) for axes in part.subplots(1, count, squeeze=False)[0]]
+    for axes, panel in zip(places, panels):
         DRAW[panel["kind"]](figure, axes, panel, frames, setting, spec)
     png = io.BytesIO()
     figure.savefig(png, dpi=90)
     small = io.BytesIO()
-    Image.open(png).convert("RGB").quantize(24).save(small, "PNG", optimize=True)
+    picture = Image.open(png).convert("RGB")
+    picture.quantize(48, Image.Quantize.MAXCOVERAGE).save(small, "PNG", optimize=True)  # rare colours are kept too
     return "data:image/png;base64," + base64.b64encode(small.getvalue()).decode()
 
 
@@ -51,7 +54,8 @@ def draw_lines(figure, axes, panel: dict, frames: Frames, setting: dict[str, int
         if inside and len(family) > 1:
             axes.plot(x, family.T, color=color, linewidth=0.6, alpha=0.5)
         style = {"linestyle": "--" if series["dashed"] else "-", "linewidth": 2.2 if inside else 1}
-        axes.plot(x, np.median(family, axis=0), color=color, marker=MARKS[series["mark"]], markevery=0.15, **style)
+        style |= {"marker": MARKS[series["mark"]], "markevery": 0.15 if len(x) > 1 else None}  # a share of the line
+        axes.plot(x, np.median(family, axis=0), color=color, **style)
     for rule in panel["rules"]:
         axes.axhline(rule["y"], color=COLORS["grey"], linewidth=0.8, linestyle=":")
     finish(axes, panel, frames, setting)
@@ -63,8 +67,8 @@ def draw_heatmap(figure, axes, panel: dict, frames: Frames, setting: dict[str, i
     rows, columns = matrix.shape
     extent = (0.5, columns + 0.5, rows + 0.5, 0.5)
     image = axes.imshow(matrix, cmap=colormap(panel), vmin=low, vmax=high, extent=extent, interpolation="nearest")
-    bar = figure.colorbar(image, ax=axes)
-    bar.ax.yaxis.set_major_formatter(ticks(panel["scale"]))
+    bar = axes.figure.colorbar(image, ax=axes, orientation="horizontal")
+    write_numbers(bar.ax.xaxis, panel["scale"])
     bar.set_label(math(panel["scale"]))
 
 
@@ -79,10 +83,18 @@ def draw_graph(figure, axes, panel: dict, frames: Frames, setting: dict[str, int
     else:
         low, high = frames.array(panel["scale"]["limits"], setting)
         style = {"c": nodes[:, 2], "cmap": colormap(panel), "vmin": low, "vmax": high}
-    axes.scatter(nodes[:, 0], nodes[:, 1], zorder=2, **style)
     finish(axes, panel, frames, setting)
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(MaxNLocator(integer=True))
+    size = min(6, 0.6 * gap(figure, axes, nodes))
+    axes.scatter(nodes[:, 0], nodes[:, 1], zorder=2, s=size**2, linewidths=size / 5, **style)
+
+
+def gap(figure, axes, nodes: np.ndarray) -> float:
+    """Return the smallest distance across between two nodes, in points, a little less than it will be laid out."""
+    low, high = axes.get_xlim()
+    points = 72 * figure.get_figwidth() * axes.get_position().width
+    return np.diff(np.unique(nodes[:, 0])).min(initial=high - low) / (high - low) * points
 
 
 DRAW = {"lines": draw_lines, "heatmap": draw_heatmap, "graph": draw_graph}
@@ -93,8 +105,8 @@ def finish(axes, panel: dict, frames: Frames, setting: dict[str, int]) -> None:
     axes.set_ylim(*frames.array(panel["y"]["limits"], setting))
     axes.set_xlabel(math(panel["x"]))
     axes.set_ylabel(math(panel["y"]))
-    axes.xaxis.set_major_formatter(ticks(panel["x"]))
-    axes.yaxis.set_major_formatter(ticks(panel["y"]))
+    write_numbers(axes.xaxis, panel["x"])
+    write_numbers(axes.yaxis, panel["y"])
     axes.spines[["top", "right"]].set_visible(False)
 
 
@@ -103,9 +115,11 @@ def math(axis: dict) -> str:
     return f"${axis['symbol']}$" if axis["symbol"] else ""
 
 
-def ticks(axis: dict):
-    """Return how an axis writes its numbers: as powers of ten where they are decades."""
-    return (lambda v, _: f"$10^{{{v:g}}}$") if axis["decades"] else (lambda v, _: f"{v:g}")
+def write_numbers(drawn, axis: dict) -> None:
+    """Write the numbers of an axis: whole powers of ten where they are decades."""
+    if axis["decades"]:
+        drawn.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
+    drawn.set_major_formatter((lambda v, _: f"$10^{{{v:g}}}$") if axis["decades"] else (lambda v, _: f"{v:g}"))
 
 
 def colormap(panel: dict) -> LinearSegmentedColormap:

@@ -1,8 +1,8 @@
 """Frames on disk, so that both editions of the book, and every later build, draw the very same numbers.
 
 The store is the folder named by the environment variable EXPLORABLE_STORE; without it nothing is kept. A stored
-block's name holds a fingerprint of the package that computed it, so a change of any of its lines, or of torch or
-numpy, computes it afresh.
+block's name holds a fingerprint of the package that computed it, so a change of any of its lines, of a stored result,
+or of torch or numpy, computes it afresh.
 """
 
 import hashlib
@@ -17,9 +17,9 @@ PACKAGE = Path(__file__).parents[1]
 
 
 def fingerprint() -> str:
-    """Return a digest of the package's Python source and of the versions of the libraries that compute."""
+    """Return a digest of the package's source and stored results (JSON), and of the versions of what computes."""
     digest = hashlib.sha256(f"torch {version('torch')} numpy {version('numpy')}".encode())
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in sorted([*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.json")]):
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 

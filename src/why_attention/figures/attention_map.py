@@ -8,9 +8,10 @@ from functools import cache, lru_cache
 
 import torch
 
-from why_attention.attention import scaled_dot_product_attention, sinusoidal_positions
+from why_attention.attention import scaled_dot_product_attention
 from why_attention.explorable import Axis, Choice, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
 from why_attention.masks import causal_mask
+from why_attention.positions import sinusoidal_positions
 
 SIZE, KINDS, NOISE, DRAWS = 16, 4, 0.2, 7  # d; kinds of tokens; how unlike two of a kind are; how many draws
 LENGTHS = [4, 8, 16, 32]

@@ -9,14 +9,15 @@ import math
 from functools import cache
 
 import torch
-from torch.func import jacrev
 
-from why_attention.attention import MultiHeadAttention, sinusoidal_positions
+from why_attention.attention import MultiHeadAttention
 from why_attention.device import pick_device
 from why_attention.explorable import Axis, Choice, Control, Explorable, Lines, Sentence, Series, Text
 from why_attention.explorable.grid import OnGrid
 from why_attention.explorable.numbers import power_text
+from why_attention.influence import influence_matrix
 from why_attention.masks import causal_mask
+from why_attention.positions import sinusoidal_positions
 
 SIZE, SEEDS = 16, 3  # d; how many draws of weights and inputs
 LENGTHS = [8, 16, 32, 64, 128]
@@ -51,13 +52,11 @@ def given(x: torch.Tensor, positions: bool, mask: bool) -> tuple[torch.Tensor, t
 
 def influence(layer: MultiHeadAttention, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """Return ‖∂y_i/∂x_j‖_F for all i and j: (n, n)."""
-    rows = []
-    for first in range(0, len(x), BLOCK):
-        block = slice(first, first + BLOCK)
-        # with weights, for the fused kernels have no batched backward pass
-        J = jacrev(lambda x, block=block: layer(x[block], x, mask[block], need_weights=True)[0])(x)  # (block, d, n, d)
-        rows.append(J.detach().pow(2).sum((1, 3)).sqrt())
-    return torch.cat(rows)
+
+    def answers(block: slice):  # of some queries, with weights, for the fused kernels have no batched backward pass
+        return lambda x: layer(x[block], x, mask[block], need_weights=True)[0]
+
+    return torch.cat([influence_matrix(answers(slice(i, i + BLOCK)), x) for i in range(0, len(x), BLOCK)])
 
 
 def measured_influences(n: int, positions: bool, mask: bool, shuffled: bool) -> torch.Tensor:

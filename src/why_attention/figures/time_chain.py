@@ -140,6 +140,7 @@ def figure() -> Explorable:
                 ],
             ),
         ],
+        rows=[2, 2],
         sentence=Sentence(
             Text(
                 zh="一层读 {n} 个 token：循环要 {recurrence} 轮，卷积（k = {k}）要 {convolution} 轮，注意力要 {attention} 轮。"

@@ -95,18 +95,18 @@ export function colorAt(colormap, [low, high], value) {
   return a.map((channel, i) => Math.round(channel + (b[i] - channel) * (place % 1)));
 }
 
-// The colour scale as a bar at the right of a plot, its numbers and its name.
-export function drawColorBar(panel, limits, box) {
+// The colour scale as a lying bar with its name above and its numbers below. bar: {left, right, top} in pixels.
+export function drawColorBar(panel, limits, bar) {
   const steps = 33;
-  const height = (box.bottom - box.top) / steps;
-  const y = scaleBetween(limits, [box.bottom, box.top]);
+  const width = (bar.right - bar.left) / steps;
+  const x = scaleBetween(limits, [bar.left, bar.right]);
   const at = scaleBetween([0, steps - 1], limits);
   const parts = Array.from({ length: steps }, (_, i) =>
-    node("rect", { x: box.right + 12, y: box.bottom - (i + 1) * height, width: 12, height: height + 0.5, fill: `rgb(${colorAt(panel.colormap, limits, at(i))})` }),
+    node("rect", { x: bar.left + i * width, y: bar.top, width: width + 0.5, height: 10, fill: `rgb(${colorAt(panel.colormap, limits, at(i))})` }),
   );
-  for (const tick of ticksBetween(limits, (box.bottom - box.top) / 45, panel.scale.decades)) {
-    parts.push(node("text", { class: "tick", x: box.right + 30, y: y(tick) + 4 }, numberText(tick, panel.scale.decades)));
+  for (const tick of ticksBetween(limits, (bar.right - bar.left) / 45, panel.scale.decades)) {
+    parts.push(node("text", { class: "tick", x: x(tick), y: bar.top + 24, "text-anchor": "middle" }, numberText(tick, panel.scale.decades)));
   }
-  parts.push(axisName(panel.scale, { x: box.right + 46, y: box.top - 14, "text-anchor": "end" }));
+  parts.push(axisName(panel.scale, { x: bar.left, y: bar.top - 8 }));
   return parts;
 }

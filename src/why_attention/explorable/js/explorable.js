@@ -14,7 +14,8 @@ import { makeSentence } from "./sentence.js";
 import { makeTables } from "./table.js";
 import { wordsOf } from "./words.js";
 
-const NARROWEST_PANEL = 330; // pixels: below that, panels stand under each other
+const NARROWEST = { lines: 330, graph: 330, heatmap: 230 }; // pixels: below that, panels stand under each other
+const COLUMNS = 6; // of the stage: one, two or three panels in a row take 6, 3 or 2 of them
 const GAP = 16; // pixels between two panels, as in explorable.css
 const PANELS = { lines: linesPanel, heatmap: heatmapPanel, graph: graphPanel };
 
@@ -102,12 +103,22 @@ function mount({ model, figure, box, linkOf, spec, words, numbers }) {
   const moved = () => new Map(names.filter((name) => drawn.get(name) !== starts.get(name)).map((name) => [name, String(drawn.get(name))]));
   const link = makeLink(() => (linkOf ? linkOf(moved()) : fragmentOf(new Map([[spec.name, moved()]]))), words);
 
+  // How many panels stand side by side where a panel stands: those of its row, if they all have room, else as many as do.
+  const rowOf = spec.rows.flatMap((count, row) => Array(count).fill(row));
+  const besides = spec.panels.map((_, i) => () => {
+    const row = spec.panels.filter((_, other) => rowOf[other] === rowOf[i]);
+    const narrowest = Math.max(...row.map(({ kind }) => NARROWEST[kind]));
+    return Math.min(row.length, Math.max(1, Math.floor((width + GAP) / (narrowest + GAP))));
+  });
   let width = 0; // of the stage, as it was last laid out: to read it anew would cost a layout
   function draw() {
-    const columns = Math.min(panels.length, Math.max(1, Math.floor((width + GAP) / (NARROWEST_PANEL + GAP))));
-    if (stage.style.getPropertyValue("--columns") !== String(columns)) stage.style.setProperty("--columns", columns);
     const view = viewOf(drawn);
-    const shown = panels.map((panel) => panel.draw(view, Math.max(240, (width + GAP) / columns - GAP)));
+    const shown = panels.map((panel, i) => {
+      const side = besides[i]();
+      const span = `${rowOf[i] === rowOf[i - 1] ? "auto" : 1} / span ${COLUMNS / side}`; // a row begins at the left
+      if (panel.element.style.gridColumn !== span) panel.element.style.gridColumn = span;
+      return panel.draw(view, Math.max(240, (width + GAP) / side - GAP));
+    });
     const all = { sentence: sentence.say(view), panels: shown };
     picking.refresh();
     tables.refresh();

@@ -18,9 +18,9 @@ function frameAt(block, number) {
   return block.decoded.get(number);
 }
 
-function decode(body, [start, size, shape, origin, step]) {
+function decode(body, [start, size, shape, offset, step]) {
   const codes = new CODES[size](body, start, shape.reduce((a, b) => a * b, 1));
-  return { shape, values: Float64Array.from(codes, (code) => (code === 0 ? -Infinity : origin + step * (code - 1))) };
+  return { shape, values: Float64Array.from(codes, (code) => (code === 0 ? -Infinity : step * (offset + code - 1))) };
 }
 
 // All the numbers of a figure: those of the grid, and those that a kernel has computed between the grid's values.

@@ -18,11 +18,11 @@ export function graphPanel(panel, words) {
     const limits = [panel.x, panel.y].map((axis) => view.at(axis.limits).values);
     const shades = panel.scale ? view.at(panel.scale.limits).values : null;
     [nodes, edges] = [rowsOf(view.at(panel.nodes)), rowsOf(view.at(panel.edges))];
-    const box = { left: 46, top: 34, right: size - (shades ? 66 : 14), bottom: Math.round(Math.min(380, Math.max(240, size * 0.5))) - 46 };
-    svg.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 46}`);
+    const box = { left: 46, top: 34, right: size - 14, bottom: Math.round(Math.min(380, Math.max(240, size * 0.5))) - 46 };
+    svg.setAttribute("viewBox", `0 0 ${size} ${box.bottom + (shades ? 108 : 46)}`);
     const { x, y, parts } = drawAxes(panel, limits, box, true);
     if (panel.color) parts.push(node("text", { class: `heading ${panel.color}`, x: box.right, y: box.top - 12, "text-anchor": "end" }, panel.title));
-    if (shades) parts.push(...drawColorBar(panel, shades, box));
+    if (shades) parts.push(...drawColorBar(panel, shades, { ...box, top: box.bottom + 74 }));
     places = nodes.map(([a, b]) => [x(a), y(b)]);
     const across = [...new Set(places.map(([a]) => a))].sort((a, b) => a - b);
     const gap = Math.min(box.right - box.left, ...across.slice(1).map((a, i) => a - across[i]));

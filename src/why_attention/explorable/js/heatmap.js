@@ -1,6 +1,9 @@
 // The Heatmap panel: a matrix as colours on a canvas, its axes as SVG over it.
 
 import { amountText, colorAt, drawColorBar, node, ticksBetween } from "./axis.js";
+import { MARKS } from "./marks.js";
+
+const MARGIN = 36; // pixels at the left, for the numbers of the rows
 
 export function heatmapPanel(panel, words) {
   const element = document.createElement("div");
@@ -10,7 +13,7 @@ export function heatmapPanel(panel, words) {
   const svg = node("svg");
   const ring = node("rect", { class: "ring" });
   element.append(canvas, svg);
-  let [matrix, box, cell] = [null, null, 0];
+  let [matrix, beside, box, cell] = [null, null, null, 0];
 
   function paint(limits) {
     const [rows, columns] = matrix.shape;
@@ -26,22 +29,27 @@ export function heatmapPanel(panel, words) {
   function draw(view, size) {
     const limits = view.at(panel.scale.limits).values;
     matrix = view.at(panel.matrix);
+    beside = panel.beside && view.at(panel.beside.matrix);
     const [rows, columns] = matrix.shape;
     paint(limits);
-    const side = Math.min(size - 110, 420);
-    box = { left: 46, top: 34, right: 46 + side, bottom: 34 + Math.round((side * rows) / columns) };
+    const side = Math.min(size - MARGIN - 6, 420);
+    box = { left: MARGIN, top: 34, right: MARGIN + side, bottom: 34 + Math.round((side * rows) / columns) };
     Object.assign(canvas.style, { left: `${box.left}px`, top: `${box.top}px`, width: `${side}px`, height: `${box.bottom - box.top}px` });
-    svg.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 62}`);
-    const parts = drawColorBar(panel, limits, box);
+    const bar = { left: box.left, right: box.right, top: box.bottom + 64 };
+    const none = matrix.values.includes(-Infinity);
+    svg.setAttribute("viewBox", `0 0 ${size} ${bar.top + 56}`); // as high without a hatched key as with one: nothing shifts
+    const parts = drawColorBar(panel, limits, bar);
     cell = side / columns;
     const ticks = (count) => ticksBetween([1, count], side / 60, true).filter((tick) => tick >= 1);
     for (const j of ticks(columns)) parts.push(node("text", { class: "tick", x: box.left + (j - 0.5) * cell, y: box.bottom + 16, "text-anchor": "middle" }, j));
     for (const i of ticks(rows)) parts.push(node("text", { class: "tick", x: box.left - 6, y: box.top + (i - 0.5) * cell + 4, "text-anchor": "end" }, i));
     parts.push(node("text", { class: "axis-name", x: 2, y: box.top - 12 }, panel.rows));
+    if (panel.color) parts.push(node("g", { class: panel.color, transform: `translate(${box.right},${box.top - 12})` },
+      node("text", { class: "heading", x: -12, "text-anchor": "end" }, panel.title), node("path", { class: `series mark ${panel.mark}`, d: `M-4,-4${MARKS[panel.mark]}` })));
     parts.push(node("text", { class: "axis-name", x: (box.left + box.right) / 2, y: box.bottom + 34, "text-anchor": "middle" }, panel.columns));
-    if (matrix.values.includes(-Infinity)) {
-      parts.push(node("text", { class: "tick", x: box.left + 16, y: box.bottom + 54 }, words.none));
-      parts.push(node("rect", { class: "none", x: box.left, y: box.bottom + 44, width: 11, height: 11 }));
+    if (none) {
+      parts.push(node("rect", { class: "none", x: bar.left, y: bar.top + 38, width: 11, height: 11 }));
+      parts.push(node("text", { class: "tick", x: bar.left + 17, y: bar.top + 48 }, words.none));
     }
     svg.replaceChildren(...parts, ring);
     return { kind: "heatmap", limits, shape: matrix.shape, values: matrix.values };
@@ -69,9 +77,11 @@ export function heatmapPanel(panel, words) {
     if (!shown) return null;
     const place = { x: box.left + (pick.column - 1) * cell, y: box.top + (pick.row - 1) * cell, width: cell, height: cell };
     for (const [name, number] of Object.entries(place)) ring.setAttribute(name, number.toFixed(1));
-    const value = matrix.values[(pick.row - 1) * matrix.shape[1] + pick.column - 1];
+    const at = (pick.row - 1) * matrix.shape[1] + pick.column - 1;
+    const value = matrix.values[at];
     const amount = value === -Infinity ? words.none : `${panel.scale.label} ${amountText(value, panel.scale.decades)}`;
-    return { place: `${panel.rows} = ${pick.row}${words.comma}${panel.columns} = ${pick.column}`, text: `${panel.title}${words.is}${amount}` };
+    const more = beside && value !== -Infinity ? `${words.comma}${panel.beside.label} ${beside.values[at]}` : "";
+    return { place: `${panel.rows} = ${pick.row}${words.comma}${panel.columns} = ${pick.column}`, text: `${panel.title}${words.is}${amount}${more}` };
   }
 
   function table() {
@@ -80,6 +90,6 @@ export function heatmapPanel(panel, words) {
     const head = [`${panel.rows} \\ ${panel.columns}`, ...Array.from({ length: columns }, (_, j) => String(j + 1))];
     return { head, rows: Array.from({ length: rows }, (_, i) => [String(i + 1), ...line(i)]) };
   }
-  const needs = { now: [panel.scale.limits, panel.matrix], later: [] };
+  const needs = { now: [panel.scale.limits, panel.matrix, ...(panel.beside ? [panel.beside.matrix] : [])], later: [] };
   return { element, surface: svg, needs: () => needs, draw, pickAt, step, mark, table };
 }

@@ -5,6 +5,7 @@ import { MARKS } from "./marks.js";
 
 const MARKS_A_LINE = 6;
 const LINE_HEIGHT = 17;
+const EDGE = 5; // pixels beside the plot, so that a mark on its limit is whole
 
 const medians = new WeakMap(); // of each family drawn so far
 
@@ -67,12 +68,13 @@ function lineOf(xs, ys, x, y) {
   return path;
 }
 
-// Some marks along a line, evenly over the width of the plot.
+// Some marks along a line, evenly over the width of the plot; one on a line that ends before the first of these.
 function marksOf(mark, xs, ys, [low, high], x, y) {
+  const thresholds = Array.from({ length: MARKS_A_LINE }, (_, k) => low + ((k + 0.5) / MARKS_A_LINE) * (high - low));
+  const reached = thresholds.map((threshold) => xs.findIndex((place) => place >= threshold)).filter((i) => i >= 0);
   let path = "";
-  for (let k = 0; k < MARKS_A_LINE; k++) {
-    const i = xs.findIndex((place) => place >= low + ((k + 0.5) / MARKS_A_LINE) * (high - low));
-    if (i >= 0 && ys[i] !== -Infinity) path += `M${rounded(x(xs[i]))},${rounded(y(ys[i]))}${MARKS[mark]}`;
+  for (const i of new Set(reached.length ? reached : [xs.length - 1])) {
+    if (ys[i] > -Infinity) path += `M${rounded(x(xs[i]))},${rounded(y(ys[i]))}${MARKS[mark]}`;
   }
   return path;
 }
@@ -97,7 +99,8 @@ export function linesPanel(panel, words) {
     const [width, height] = [box.right - box.left, box.bottom - box.top];
     const { x, y, parts } = drawAxes(panel, limits, box);
     // a nested svg clips what runs out of the plot
-    const plot = node("svg", { x: box.left, y: box.top, width, height, viewBox: `${box.left} ${box.top} ${width} ${height}` });
+    const [left, wide] = [box.left - EDGE, width + 2 * EDGE];
+    const plot = node("svg", { x: left, y: box.top, width: wide, height, viewBox: `${left} ${box.top} ${wide} ${height}` });
     for (const rule of panel.rules) {
       const below = y(rule.y) + 20 < box.bottom;
       plot.append(node("path", { class: "rule", d: `M${box.left},${y(rule.y)}H${box.right}` }));

@@ -22,7 +22,7 @@ ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+(?=/)")
 
 
 @contextmanager
-def jupyterlab(folder: Path, home: Path) -> Iterator[str]:
+def live_lab(folder: Path, home: Path) -> Iterator[str]:
     """Serve a folder in JupyterLab, with the settings of `make lab`, and give its address.
 
     home: where this server keeps what it remembers, so that it shares nothing with the user's or another worker's.

@@ -1,0 +1,219 @@
+"""Claims 17 to 20 and 25: the table of complexity, FLOPs and memory of attention, and the summary that follows."""
+
+import torch
+from torch import Tensor
+
+from why_attention import cost
+from why_attention.attention import MultiHeadAttention
+from why_attention.claims.attention import content_and_support
+from why_attention.claims.claim import Claim, Result, Source, Verdict
+from why_attention.claims.convolution import layers_to_reach
+from why_attention.claims.recurrence import work_that_need_not_wait
+from why_attention.cost import counted_flops, searched_path_length
+from why_attention.dependency_graph import attention, convolution, recurrence, sequential_steps
+from why_attention.explorable import Text
+
+__all__ = ["CLAIMS"]
+
+SIZE = 64  # d
+
+VASWANI = Source("Vaswani et al. 2017", "1706.03762", Text(zh="表 1", en="Table 1"))
+RABE = Source("Rabe & Staats 2021", "2112.05682")
+DAO = Source("Dao et al. 2022", "2205.14135")
+
+
+def random_layer() -> MultiHeadAttention:
+    """Return an untrained layer of one head; its weights change neither FLOPs nor memory."""
+    layer = MultiHeadAttention(SIZE, 1)
+    layer.reset_parameters(torch.Generator().manual_seed(0))
+    return layer
+
+
+def random_tokens(n: int) -> Tensor:
+    """Return n tokens from N(0, 1)."""
+    return torch.randn(n, SIZE, generator=torch.Generator().manual_seed(0))
+
+
+def paths_and_steps(n: int = 27, k: int = 3) -> Result:
+    """Claim 17: search the graphs of all rows for the longest path and count their steps."""
+    rows = {
+        "RNN": (cost.rnn(n, SIZE), recurrence(n)),
+        "CNN": (cost.convolution(n, SIZE, k), convolution(n, k, cost.convolution(n, SIZE, k).layers)),
+        "CNN (d = 1, 3, 9)": (
+            cost.dilated_convolution(n, SIZE, k),
+            convolution(n, k, cost.dilated_convolution(n, SIZE, k).layers, growth=k),
+        ),
+        "attention": (cost.attention(n, SIZE), attention(n)),
+        "attention (r = 9)": (
+            cost.restricted_attention(n, SIZE, 9),
+            attention(n, cost.restricted_attention(n, SIZE, 9).layers, window=4),
+        ),
+    }
+    found = {name: (searched_path_length(graph), sequential_steps(graph)) for name, (_, graph) in rows.items()}
+    fits = all(found[name] == (row.path, row.steps * row.layers) for name, (row, _) in rows.items() if name != "RNN")
+    fits &= found["RNN"] == (n, n)
+    one_layer = searched_path_length(convolution(n, k))
+    listed = [f"{name}: {path}" for name, (path, _) in found.items()]
+    value = Text(
+        zh=f"n = {n}，k = {k}，在图上搜索到的最长路：{'；'.join(listed)}；只有一层的 CNN，{'有的位置根本没有路' if one_layer is None else one_layer}",
+        en=f"n = {n}, k = {k}, longest path found by search: {'; '.join(listed)}; in a single layer of the CNN "
+        f"{'some positions have none' if one_layer is None else one_layer}",
+    )
+    return Result(value, held=fits, failed=one_layer is None)
+
+
+def share_of_the_scores() -> Result:
+    """Claim 18: count the FLOPs of a whole layer, and what part of them grows with n²."""
+    layer, lengths = random_layer(), (SIZE // 2, 2 * SIZE, 16 * SIZE)
+    counted = [counted_flops(lambda n=n: layer(random_tokens(n), need_weights=True)) for n in lengths]
+    fits = counted == [8 * n * SIZE**2 + 4 * n**2 * SIZE for n in lengths]
+    shares = [4 * n**2 * SIZE / flops for n, flops in zip(lengths, counted)]
+    listed = [f"{share:.0%}" for share in shares]
+    value = Text(
+        zh=f"d = {SIZE}，计数器数出的 FLOP {'正好是' if fits else '不是'} 8nd² + 4n²d；n = d/2、2d、16d 时，n² 那一项占 {'、'.join(listed)}",
+        en=f"d = {SIZE}: the FLOPs counted are {'exactly' if fits else 'not'} 8nd² + 4n²d; at n = d/2, 2d and 16d the term in n² "
+        f"makes up {listed[0]}, {listed[1]} and {listed[2]} of them",
+    )
+    return Result(value, held=fits and shares[-1] > 0.5, failed=fits and shares[0] < 0.5)
+
+
+def twice_as_long() -> Result:
+    """Claim 19: count the FLOPs of sequences of n and of 2n tokens, of the core alone and of the whole layer."""
+    layer, lengths = random_layer(), (SIZE // 8, SIZE, 8 * SIZE)
+
+    def whole(n: int) -> int:
+        return counted_flops(lambda: layer(random_tokens(n), need_weights=True))
+
+    def core(n: int) -> int:
+        return whole(n) - 4 * counted_flops(lambda: layer.W_q(random_tokens(n)))  # without the four projections
+
+    ratios = [whole(2 * n) / whole(n) for n in lengths]
+    cores = {core(2 * n) / core(n) for n in lengths}
+    listed = [f"{ratio:.2f}" for ratio in ratios]
+    value = Text(
+        zh=f"n 翻倍，整层的 FLOP 变成：n = d/8 时 {listed[0]} 倍，n = d 时 {listed[1]} 倍，n = 8d 时 {listed[2]} 倍；"
+        f"只算 QKᵀ 和 AV，总是 {max(cores):.0f} 倍",
+        en=f"twice the n, FLOPs of the whole layer: × {listed[0]} at n = d/8, × {listed[1]} at n = d, × {listed[2]} at n = 8d; "
+        f"QKᵀ and AV alone: always × {max(cores):.0f}",
+    )
+    return Result(value, held=cores == {4.0} and ratios == sorted(ratios), failed=ratios[1] < 3)
+
+
+def kept_for_backward(layer: MultiHeadAttention, x: Tensor, need_weights: bool) -> int:
+    """Return how many bytes a forward pass keeps for the backward pass."""
+    kept = {}
+
+    def keep(tensor: Tensor) -> Tensor:
+        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage()  # held, so that no address comes twice
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        output, _ = layer(x, need_weights=need_weights)
+    return sum(storage.nbytes() for storage in kept.values())
+
+
+def memory() -> Result:
+    """Claim 20: what training has to keep of one layer, with the table of weights and without."""
+    layer, lengths = random_layer(), (1024, 2048)
+    naive, fused = ([kept_for_backward(layer, random_tokens(n), kind) for n in lengths] for kind in (True, False))
+    growth = [large / small for small, large in (naive, fused)]
+    mib = [f"{size / 2**20:.1f}" for size in (*naive, *fused)]
+    value = Text(
+        zh=f"n 从 {lengths[0]} 到 {lengths[1]}，为反向传播留下的内存：存下权重表，{mib[0]} → {mib[1]} MiB（{growth[0]:.1f} 倍）；"
+        f"用融合的内核，{mib[2]} → {mib[3]} MiB（{growth[1]:.1f} 倍）",
+        en=f"n from {lengths[0]} to {lengths[1]}, kept for the backward pass: with the table of weights {mib[0]} → {mib[1]} MiB "
+        f"(× {growth[0]:.1f}), in a fused kernel {mib[2]} → {mib[3]} MiB (× {growth[1]:.1f})",
+    )
+    return Result(value, held=growth[0] > 3, failed=growth[1] < 2.2)
+
+
+def summary() -> Result:
+    """Claim 25: each row of the summary rests on a claim before it; check those again."""
+    parts = {4: work_that_need_not_wait(), 11: layers_to_reach(), 16: content_and_support(), 17: paths_and_steps()}
+    listed = [f"{number} {result.verdict}" for number, result in parts.items()]
+    value = Text(
+        zh=f"再量一遍它所依据的四条：{'，'.join(listed)}",
+        en=f"the four claims that it rests on, measured again: {', '.join(listed)}",
+    )
+    return Result(value, any(part.held for part in parts.values()), all(part.failed for part in parts.values()))
+
+
+CLAIMS = (
+    Claim(
+        17,
+        common=Text(
+            zh="每层的计算量和最长路：RNN 是 n·d² 和 n，CNN 是 k·n·d² 和 log_k n 或 n/k，Attention 是 n²·d 和 1。",
+            en="Work per layer and longest path: n·d² and n for an RNN, k·n·d² and log_k n or n/k for a CNN, n²·d and 1 for "
+            "attention.",
+        ),
+        correct=Text(
+            zh="论文的表还有两样：先后步数单独一列；只看邻近 r 个的 Attention 单独一行（r·n·d，路长 n/r）。"
+            "CNN 的计算量是一层的，路却要叠许多层才走得通，两列不能直接放在一起比。",
+            en="The paper's table has two things more: a column for sequential operations, and a row for attention to r "
+            "neighbours (r·n·d, path n/r). A CNN's work is that of one layer, but its path takes many, so the two columns do "
+            "not belong to one network.",
+        ),
+        verdict=Verdict.QUALIFIED,
+        sources=(VASWANI,),
+        page="comparison",
+        check=paths_and_steps,
+    ),
+    Claim(
+        18,
+        common=Text(zh="一层 Attention 的计算量是 O(n²d)。", en="A layer of attention takes O(n²d) work."),
+        correct=Text(
+            zh="连四个投影一起，是 8nd² + 4n²d FLOP（一次乘加算 2）；n 超过 2d，n² 那一项才过半。",
+            en="With its four projections it takes 8nd² + 4n²d FLOPs (a multiply-add counts as 2), and the term in n² has more "
+            "than half only beyond n = 2d.",
+        ),
+        verdict=Verdict.QUALIFIED,
+        sources=(VASWANI,),
+        page="comparison",
+        check=share_of_the_scores,
+    ),
+    Claim(
+        19,
+        common=Text(
+            zh="序列长一倍，Attention 的计算量就是四倍。", en="Twice the sequence, four times the work of attention."
+        ),
+        correct=Text(
+            zh="四倍是 n 远大于 d 的极限；整层算起来，n = d 时不到三倍。",
+            en="Four is the limit for n far above d; of the whole layer it is less than three times at n = d.",
+        ),
+        verdict=Verdict.QUALIFIED,
+        sources=(VASWANI,),
+        page="comparison",
+        check=twice_as_long,
+    ),
+    Claim(
+        20,
+        common=Text(zh="Attention 的内存是 O(n²)。", en="Attention takes O(n²) memory."),
+        correct=Text(
+            zh="把 n×n 的权重整张存下来才要；融合的内核一块一块地算，结果一样，内存随 n 成正比，计算量仍是 n²。",
+            en="Only where the n×n weights are stored. A fused kernel works block by block with the same result, in memory "
+            "proportional to n; its work is still n².",
+        ),
+        verdict=Verdict.QUALIFIED,
+        sources=(RABE, DAO),
+        page="comparison",
+        check=memory,
+    ),
+    Claim(
+        25,
+        common=Text(
+            zh="一句话小结：RNN 不能并行，CNN 隔得远就要深叠、核是定好的，Attention 一步直达、看谁由数据定。",
+            en="In short: an RNN cannot run in parallel, a CNN must be deep to see far and its kernel is preset, attention is "
+            "one step away and lets the data decide.",
+        ),
+        correct=Text(
+            zh="每一格都要带上前面的限定：并行见第 4 条，深度见第 11 条，看谁见第 16 条，复杂度见第 17 条。",
+            en="Every cell needs the qualifier found above: claim 4 for parallelism, 11 for depth, 16 for what is looked at, 17 "
+            "for complexity.",
+        ),
+        verdict=Verdict.QUALIFIED,
+        sources=(VASWANI,),
+        page="summary",
+        section=Text(zh="一张表", en="One table"),
+        check=summary,
+    ),
+)

@@ -1,0 +1,68 @@
+"""What a page shows of the claims: their common versions to guess at, and the table of what was measured.
+
+HTML, for a Markdown table with so much text in its cells is hard to read on a telephone.  It needs no style sheet.
+"""
+
+from html import escape
+
+from IPython.display import HTML
+
+from why_attention.claims.claim import Claim, Result, Source
+from why_attention.explorable import Text, language
+
+__all__ = ["statements", "table"]
+
+CLAIM = Text(zh="常见的说法 → 更准确的说法", en="common version → more exactly")
+MEASURED = Text(zh="这次量到的，和来源", en="measured just now, and sources")
+BY_SOURCE = Text(zh="没有可量的，依据来源。", en="Nothing to measure: by its sources.")
+DISAGREES = Text(
+    zh="⚠ 这次量到的和本书的判定不一致，本书说的是：",
+    en="⚠ This measurement does not agree with the book, whose verdict is: ",
+)
+LATER = Text(
+    zh="要用训练好的模型来量的部分，见后面的“主件”一节。",
+    en="What takes trained models to measure is left to the main part, a later section.",
+)
+CAPTION = Text(zh="个说法，判定和量到的数", en="claims, their verdicts, and what was measured")
+
+
+def statements(claims: tuple[Claim, ...]) -> HTML:
+    """Return the common versions as a numbered list, without a word on what becomes of them."""
+    items = [f'<li value="{claim.number}">{escape(str(claim.common))}</li>' for claim in claims]
+    return HTML(f'<ol class="claims" lang="{language()}">{"".join(items)}</ol>')
+
+
+def table(claims: tuple[Claim, ...]) -> HTML:
+    """Check every claim now and return the table."""
+    rows = [row(claim, claim.check() if claim.check else None) for claim in claims]
+    number = Text(zh="条，判定", en="No., verdict")
+    caption = escape(f"{len(claims)} {CAPTION}")
+    heads = "".join(f'<th scope="col">{escape(str(head))}</th>' for head in (number, CLAIM, MEASURED))
+    # a box of its own, so that a narrow screen scrolls the table and not the page, by keyboard too
+    return HTML(
+        f'<div class="claims" lang="{language()}" role="region" aria-label="{caption}" tabindex="0" '
+        f'style="overflow-x: auto"><table><caption>{caption}</caption>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def row(claim: Claim, result: Result | None) -> str:
+    """Return one claim's row: what was measured decides its verdict, and where the book says otherwise the row says so."""
+    verdict = claim.verdict if result is None else result.verdict
+    measured = [str(BY_SOURCE if result is None else result.value)]
+    if verdict != claim.verdict:
+        measured.append(f"{DISAGREES}{claim.verdict}")
+    if claim.trained:
+        measured.append(str(LATER))
+    sources = ", ".join(map(link, claim.sources))
+    return (
+        f'<tr id="claim-{claim.number}"><th scope="row">{claim.number}<br>{escape(str(verdict))}</th>'
+        f"<td><p>{escape(str(claim.common))}</p><p>→ {escape(str(claim.correct))}</p></td>"
+        f"<td>{''.join(f'<p>{escape(text)}</p>' for text in measured)}<p>{sources}</p></td></tr>"
+    )
+
+
+def link(source: Source) -> str:
+    """Return a source's name, linked, and where in it."""
+    place = f", {source.place}" if str(source.place) else ""
+    return f'<a href="{source.link}">{escape(source.name)}</a>{escape(place)}'

@@ -1,0 +1,382 @@
+"""Figure cost: who is cheaper depends on n against d.
+
+One picture shows what the formulae of cost.py say: four quantities against n, at the d and k that the reader chooses.
+The other shows measured times: on the machine that built the figure, on a GPU where some are stored (``record``), and
+on the reader's own where ``time_here`` has measured there.
+"""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import cache, partial
+from pathlib import Path
+
+import torch
+
+from why_attention.cost import Cost, attention, costs, crossovers, doubling
+from why_attention.explorable import Axis, Choice, Control, Explorable, Lines, Sentence, Series, Text
+from why_attention.explorable.numbers import SUPERSCRIPTS
+from why_attention.timing import LAYERS, LayerTimes, Machine, Timing, layer_times
+
+LENGTHS, SIZES, KERNELS = [2**p for p in range(4, 14)], [64, 128, 256, 512, 1024], [3, 5, 7, 9]
+HEAD_SIZE, WINDOW = 64, 129  # d_k; r, how many positions a query of restricted attention sees
+TIMED_LENGTHS, TIMED_SIZE, TIMED_KERNEL = LENGTHS[:-1], 256, 3
+GPU_TIMES = Path(__file__).with_name("gpu_times.json")
+
+QUANTITIES = {
+    "flops": Text(zh="运算量（FLOPs）", en="FLOPs"),
+    "steps": Text(zh="先后步数", en="sequential steps"),
+    "path": Text(zh="最长路径", en="longest path"),
+    "memory": Text(zh="要存的数", en="numbers held"),
+}
+MARGIN = 0.2  # decades between the lines and the edges of the plot
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of the table: its name in cost.py, and how its lines look."""
+
+    name: str
+    label: Text
+    color: str
+    mark: str
+    dashed: bool = False
+    shown: str | None = None
+
+
+ROWS = [
+    Row("RNN", Text("RNN", "RNN"), "vermilion", "circle"),
+    Row("LSTM", Text("LSTM", "LSTM"), "vermilion", "diamond", dashed=True),
+    Row("convolution", Text("卷积", "convolution"), "green", "square"),
+    Row("dilated convolution", Text("空洞卷积", "dilated"), "green", "cross", dashed=True),
+    Row("separable convolution", Text("可分离", "separable"), "green", "diamond", dashed=True),
+    Row("attention", Text("注意力", "attention"), "blue", "triangle"),
+    Row("attention core", Text("注意力核", "core"), "blue", "wedge", dashed=True),
+    Row("GRU", Text("GRU", "GRU"), "vermilion", "cross", dashed=True, shown="every"),
+    Row("restricted attention", Text("窗口", "restricted"), "blue", "diamond", dashed=True, shown="every"),
+    Row("fused attention", Text("融合", "fused"), "blue", "cross", dashed=True, shown="every"),
+]
+CHEAPEST = {  # of the rows shown at the start; ties go to the first
+    "attention": Text("注意力", "attention takes"),
+    "attention core": Text("注意力核", "the core takes"),
+    "RNN": Text("RNN", "the RNN takes"),
+    "LSTM": Text("LSTM", "the LSTM takes"),
+    "convolution": Text("卷积", "the convolution takes"),
+    "separable convolution": Text("可分离卷积", "the separable convolution takes"),
+    "dilated convolution": Text("空洞卷积", "the dilated convolution takes"),
+}
+ALIKE = Text("循环以外的各层", "all but the recurrent layers take")
+
+
+# What the formulae say
+
+
+@cache
+def table(n: int, d: int, k: int) -> dict[str, Cost]:
+    """Return the costs of every row, attention with as many heads of d_k = 64 as fit."""
+    heads = max(1, d // HEAD_SIZE)
+    return {**costs(n, d, k, heads, WINDOW), "fused attention": attention(n, d, heads, fused=True)}
+
+
+def amount(name: str, quantity: str, n: int, d: int, k: int) -> int:
+    return getattr(table(n, d, k)[name], quantity)
+
+
+def line(name: str) -> Callable:
+    """Return a function that gives log10 of one row's cost over all LENGTHS."""
+    return lambda d, k, quantity: [math.log10(amount(name, quantity, n, d, k)) for n in LENGTHS]
+
+
+def crossing(first: str, second: str, d: int, k: int) -> int:
+    """Return the n at which two rows take as many FLOPs, rounded."""
+    return round(crossovers(d, k)[first, second])
+
+
+def point(first: str, second: str, label: str, mark: str) -> Series:
+    """Return the place, on the line of its first row, where two rows take as many FLOPs."""
+    return Series(
+        lambda d, k, quantity: [math.log10(amount(first, quantity, crossing(first, second, d, k), d, k))],
+        lambda d, k: [math.log10(crossing(first, second, d, k))],
+        label,
+        "grey",
+        mark,
+    )
+
+
+def limits(d: int, quantity: str) -> tuple[float, float]:
+    """Return limits that hold every row, every n and every k, so that the axis stays while these move."""
+    ends = [
+        getattr(cost, quantity) for n in (LENGTHS[0], LENGTHS[-1]) for k in KERNELS for cost in table(n, d, k).values()
+    ]
+    return math.log10(min(ends)) - MARGIN, math.log10(max(ends)) + MARGIN
+
+
+def now(n: int, d: int, k: int, quantity: str) -> list[float]:
+    """Return the heights of a line from the least to the most that a row costs at n."""
+    amounts = [amount(row.name, quantity, n, d, k) for row in ROWS]
+    return [math.log10(min(amounts)), math.log10(max(amounts))]
+
+
+def cheapest(n: int, d: int, k: int, quantity: str) -> int:
+    """Return the number of the cheapest row among CHEAPEST, or the number after the last where most are alike."""
+    if quantity == "steps":
+        return len(CHEAPEST)
+    amounts = [amount(name, quantity, n, d, k) for name in CHEAPEST]
+    return amounts.index(min(amounts))
+
+
+def amount_text(number: float) -> str:
+    """Write 131072 as 1.3×10⁵, but what is below 10000 plainly."""
+    if number < 10_000:
+        return f"{number:.3g}" if number < 100 else f"{number:.0f}"
+    digits, power = f"{number:.1e}".split("e")
+    return f"{digits}×10{str(int(power)).translate(SUPERSCRIPTS)}"
+
+
+def ratio_text(a: int, b: int) -> str:
+    """Write a/b in digits, or as 1/512 where a is far smaller."""
+    return amount_text(a / b) if a > 0.01 * b else f"1/{b / a:.0f}"
+
+
+# What was measured
+
+
+def time_here() -> LayerTimes:
+    """Measure every layer on this machine, on CUDA where there is one: some seconds."""
+    return layer_times(TIMED_LENGTHS, TIMED_SIZE, TIMED_SIZE // HEAD_SIZE, TIMED_KERNEL)
+
+
+@cache
+def built_here() -> LayerTimes:
+    return time_here()
+
+
+def record(path: Path = GPU_TIMES) -> None:
+    """Measure on this machine's GPU and write the times, with where they come from.  Raises ValueError without one.
+
+    Run: python -c "from why_attention.figures import cost; cost.record()".
+    """
+    times = time_here()
+    if times.machine.device.startswith("CPU"):
+        raise ValueError(f"measured on {times.machine.device}: GPU times must come from a CUDA device")
+    path.write_text(json.dumps(asdict(times), indent=1), encoding="utf-8")
+
+
+def stored_gpu_times(path: Path = GPU_TIMES) -> LayerTimes | None:
+    """Return the times that ``record`` wrote, or None where there are none."""
+    if not path.exists():
+        return None
+    stored = json.loads(path.read_text(encoding="utf-8"))
+    layers = {name: [Timing(**timing) for timing in timings] for name, timings in stored["layers"].items()}
+    return LayerTimes(**{**stored, "machine": Machine(**stored["machine"]), "layers": layers})
+
+
+@dataclass(frozen=True)
+class Measured:
+    """Some times of the figure: what sets their labels apart, their words in the sentence, and how to get them."""
+
+    name: str
+    before: Text
+    words: Text
+    times: Callable[[], LayerTimes]  # a function, so that nothing is measured where the store has the frames
+
+    def quartiles(self, layer: str) -> torch.Tensor:
+        """Return log10 of the lower quartile, median and upper quartile in ms, over the lengths: (3, L)."""
+        timings = self.times().layers[layer]
+        return torch.tensor([(t.low, t.median, t.high) for t in timings]).mul(1000).log10().T
+
+    def series(self) -> list[Series]:
+        """Return a line a layer; beside the building machine's those of others are dashed, and fewer."""
+        other = self.name != "built"
+        rows = [row for row in ROWS if row.name in LAYERS and not (other and row.name in ("GRU", "attention core"))]
+        return [
+            Series(
+                partial(self.quartiles, row.name),
+                lambda: torch.tensor(self.times().lengths).log10(),
+                Text(
+                    self.before.zh + row.label.zh,
+                    self.before.en + (row.label.en.replace("convolution", "conv.") if other else row.label.en),
+                ),
+                row.color,
+                row.mark,
+                dashed=row.dashed or other,
+                shown=row.shown,
+            )
+            for row in rows
+        ]
+
+    def sentence(self) -> Text:
+        def named(words: str) -> str:
+            return words.replace("{", "{" + self.name + "_")
+
+        return Text(
+            named(
+                f"{self.words.zh}（{{device}}，{{threads}} 个线程，batch {{batch}}，{{heads}} 个头，d = {{d}}）："
+                "注意力{LSTM_from}{LSTM_n}{LSTM_slower}（按公式是 n = {formula}），{RNN_from}{RNN_n}{RNN_slower}。"
+            ),
+            named(
+                f"{self.words.en} ({{device}}, threads: {{threads}}, batch: {{batch}}, heads: {{heads}}, d = {{d}}), attention is "
+                "{LSTM_from}{LSTM_n}{LSTM_slower} (by formula, n = {formula}), {RNN_from}{RNN_n}{RNN_slower}. "
+            ),
+        )
+
+    def slots(self) -> dict[str, Callable | Choice]:
+        slots = {
+            "device": lambda: self.times().machine.device,
+            "threads": lambda: self.times().machine.threads,
+            "batch": lambda: self.times().batch,
+            "heads": lambda: self.times().heads,
+            "d": lambda: self.times().d,
+            "formula": lambda: crossing("attention", "LSTM", self.times().d, self.times().k),
+            **self.comparison("LSTM"),
+            **self.comparison("RNN"),
+        }
+        return {f"{self.name}_{name}": slot for name, slot in slots.items()}
+
+    def comparison(self, other: str) -> dict[str, Callable | Choice]:
+        """Return the slots that say from which length on attention is slower than another layer, if from any."""
+
+        def start() -> int | None:
+            return self.times().slower_from("attention", other)
+
+        def never() -> int:
+            return int(start() is None)
+
+        return {
+            f"{other}_from": Choice(
+                never,
+                [
+                    Text("从 n = ", f"slower than the {other} from n = "),
+                    Text("到 n = ", f"no slower than the {other} up to n = "),
+                ],
+            ),
+            f"{other}_n": lambda: start() or self.times().lengths[-1],
+            f"{other}_slower": Choice(never, [Text(f" 起比 {other} 慢", " on"), Text(f" 都不比 {other} 慢", "")]),
+        }
+
+
+def limits_of(measured: list[Measured]) -> tuple[float, float]:
+    """Return limits that hold every measured time."""
+    every = torch.cat([one.quartiles(layer).flatten() for one in measured for layer in LAYERS])
+    return every.min().item() - 0.1, every.max().item() + 0.1
+
+
+# The figure
+
+FORMULAE = Text(
+    zh="n = {n}，d = {d}，k = {k}，比{quantity}：{cheapest}最少，是 {least}；注意力是 {attention}，与 LSTM 之比是 {ratio}。"
+    "FLOPs 相等之处：注意力核与 RNN 在 n = {core_rnn}，与卷积在 n = {core_convolution}；"
+    "整层注意力与 LSTM 在 n = {attention_lstm}，{meets}{attention_convolution}。"
+    "n 加倍，整层注意力的 FLOPs 变成 {doubling} 倍，循环和卷积都是 2 倍。",
+    en="n = {n}, d = {d}, k = {k}, {quantity}: {cheapest} the least, {least}; attention takes {attention}, {ratio} × the "
+    "LSTM’s. FLOPs are equal here: the core and the RNN at n = {core_rnn}, the core and the convolution at n = "
+    "{core_convolution}; whole attention and the LSTM at n = {attention_lstm}, {meets}{attention_convolution}. "
+    "Twice the n takes {doubling} times the FLOPs in whole attention, 2 times in recurrence and convolution. ",
+)
+
+
+def formula_slots() -> dict[str, Callable | Choice]:
+    def meets(d: int, k: int) -> bool:
+        return crossovers(d, k)["attention", "convolution"] is not None
+
+    return {
+        "cheapest": Choice(cheapest, [*CHEAPEST.values(), ALIKE]),
+        "least": lambda n, d, k, quantity: amount_text(min(amount(name, quantity, n, d, k) for name in CHEAPEST)),
+        "attention": lambda n, d, k, quantity: amount_text(amount("attention", quantity, n, d, k)),
+        "ratio": lambda n, d, k, quantity: ratio_text(
+            amount("attention", quantity, n, d, k), amount("LSTM", quantity, n, d, k)
+        ),
+        "core_rnn": lambda d, k: crossing("attention core", "RNN", d, k),
+        "core_convolution": lambda d, k: crossing("attention core", "convolution", d, k),
+        "attention_lstm": lambda d, k: crossing("attention", "LSTM", d, k),
+        "meets": Choice(
+            lambda d, k: int(meets(d, k)),
+            [
+                Text("卷积则不论 n 多大都比它省", "and the convolution takes fewer at every n"),
+                Text("与卷积在 n = ", "whole attention and the convolution at n = "),
+            ],
+        ),
+        "attention_convolution": lambda d, k: crossing("attention", "convolution", d, k) if meets(d, k) else "",
+        "doubling": lambda n, d: f"{doubling(n, d):.2f}",
+    }
+
+
+def figure(yours: LayerTimes | None = None) -> Explorable:
+    """Return the figure in the page's language; yours: what ``time_here`` measured on the reader's machine."""
+    gpu = stored_gpu_times(GPU_TIMES)
+    measured = [Measured("built", Text("", ""), Text("实测", "Measured"), built_here)]
+    if gpu:
+        measured.append(Measured("gpu", Text("GPU ", "GPU "), Text("GPU 实测", "Measured on a GPU"), lambda: gpu))
+    if yours:
+        measured.append(
+            Measured("yours", Text("你的 ", "your "), Text("你的机器实测", "On your machine"), lambda: yours)
+        )
+    no_gpu = Text("", "") if gpu else Text("没有存下 GPU 上的时间。", "No times on a GPU are stored.")
+    words = [FORMULAE, *(one.sentence() for one in measured), no_gpu]
+    x = Axis(Text("序列长度", "length"), (1.1, 4.0), symbol="n", decades=True, quantum=0.001)
+    log_lengths = [math.log10(n) for n in LENGTHS]
+    return Explorable(
+        "cost",
+        title=Text("谁更省，看 n 和 d 谁大", "Who is cheaper depends on n against d"),
+        reading=Text(
+            zh="读图：左图是公式给出的一层的代价，一次乘加算 2 个 FLOP；灰色的点标出 FLOPs 相等之处，灰色的竖线是现在的 n。"
+            "注意力核只有 QKᵀ 和 AV 两个乘积，整层还有四个投影。"
+            f"最长路径是把任意两个位置连上要经过的边数，卷积要叠那么多层；多头时每头 dₖ = {HEAD_SIZE}；窗口是 {WINDOW} 个位置，融合指不存 n × n 权重。"
+            "右图是实测的前向时间，粗线是中位数，细线是上下四分位数；循环层逐步的循环不在 Python 里，LSTM 和注意力用融合内核，"
+            "所以实测的交点与公式的不同，也随机器和线程数而变。",
+            en="How to read it: on the left, the cost of one layer by formula, a multiply-add counted as 2 FLOPs; grey dots mark "
+            "where FLOPs are equal, the grey vertical line is the n chosen. The core is the products QKᵀ and AV alone, whole attention has four projections besides. The longest path counts the edges between any two "
+            f"positions, and convolutions need as many layers; every head has dₖ = {HEAD_SIZE}, a restricted query sees {WINDOW} "
+            "positions, and fused attention holds no n × n weights. On the right, measured times of a forward pass, bold lines medians and thin ones the quartiles; "
+            "no recurrent layer runs its steps in Python, the LSTM and attention run fused kernels, and so measured crossings are "
+            "not those of the formulae and move with the machine and its threads.",
+        ),
+        controls=[
+            Control("n", LENGTHS, label=Text("序列长度", "length of the sequence"), symbol="n", start=512),
+            Control("d", SIZES, label=Text("token 的分量个数", "components of a token"), symbol="d", start=512),
+            Control("k", KERNELS, label=Text("卷积核大小", "size of the kernel"), symbol="k"),
+            Control("quantity", QUANTITIES, label=Text("比什么", "compare"), folded=True),
+            Control("every", [False, True], label=Text("全部架构", "every architecture"), folded=True),
+        ],
+        panels=[
+            Lines(
+                title=Text("一层的代价（公式）", "Cost of one layer, by formula"),
+                x=x,
+                y=Axis(
+                    Text("一层的代价，按公式", "cost of one layer, by formula"),
+                    limits=limits,
+                    decades=True,
+                    quantum=0.005,
+                ),
+                series=[
+                    *(
+                        Series(line(row.name), log_lengths, row.label, row.color, row.mark, row.dashed, shown=row.shown)
+                        for row in ROWS
+                    ),
+                    point("attention core", "RNN", "n = d", "circle"),
+                    point("attention core", "convolution", "n = kd/2", "square"),
+                    point("attention", "LSTM", "n = 2d", "diamond"),
+                    Series(now, lambda n: 2 * [math.log10(n)], Text("现在", "now"), "grey", "wedge"),
+                ],
+            ),
+            Lines(
+                title=Text("前向时间（实测）", "Forward time, measured"),
+                x=x,
+                y=Axis(
+                    Text(f"实测的前向时间，d = {TIMED_SIZE}", f"measured forward time, d = {TIMED_SIZE}"),
+                    limits=lambda: limits_of(measured),
+                    unit=Text("毫秒", "ms"),
+                    decades=True,
+                    quantum=0.005,
+                ),
+                series=[series for one in measured for series in one.series()],
+            ),
+        ],
+        sentence=Sentence(
+            Text("".join(text.zh for text in words), "".join(text.en for text in words)),
+            **formula_slots(),
+            **{name: slot for one in measured for name, slot in one.slots().items()},
+        ),
+        keep=yours is None,
+    )

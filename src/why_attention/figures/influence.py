@@ -1,0 +1,307 @@
+"""Figure influence: a decaying triangle, a band, a full square: recurrence, convolution and attention by one measure.
+
+Three matrices I_ij = ‖∂y_i/∂x_j‖_F of three stacks of random layers that read the same inputs, by automatic
+differentiation, with the shortest path from input j to output i, by search in the dependency graph. Below them the
+mean influence against the distance looked back, i − j, and how unlike the tokens still are after every layer.
+"""
+
+import math
+from collections.abc import Callable
+from functools import cache, partial, wraps
+
+import torch
+from torch import Tensor
+from torch.nn import Module
+
+from why_attention import dependency_graph
+from why_attention.attention import MultiHeadAttention
+from why_attention.convolution import Convolution
+from why_attention.dependency_graph import DependencyGraph, path_lengths
+from why_attention.explorable import Axis, Beside, Choice, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
+from why_attention.explorable.numbers import power_text
+from why_attention.influence import influence_matrix, token_diversity
+from why_attention.masks import causal_mask
+from why_attention.receptive_field import depth_needed
+from why_attention.rnn import RNNCell, unroll
+from why_attention.stack import hidden_states
+
+SIZE = 16  # d
+LENGTHS, KERNELS, DEPTHS = [8, 16, 32, 48], [3, 5, 7, 9], [1, 2, 4, 8]  # odd kernels, for a centred one needs a middle
+GAINS = [0.5, 0.8, 1.0, 1.5]
+FLOOR = 1e-16  # diversity below it is the rounding of float64
+ALIKE = 0.01  # tokens of less diversity can hardly be told apart
+
+Layers = list[Callable[[Tensor], Tensor]]
+
+
+@cache
+def inputs() -> Tensor:
+    """Return as many tokens from N(0, 1) as the longest sequence has, (48, d): a shorter one is their start."""
+    return torch.randn(LENGTHS[-1], SIZE, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+
+
+def drawn(kind: type[Module], number: int, *sizes, **draw) -> Module:
+    """Return layer ``number`` with its random weights, the same ones whenever it is asked for."""
+    layer = kind(SIZE, *sizes, dtype=torch.float64)
+    layer.reset_parameters(generator=torch.Generator().manual_seed(1 + number), **draw)  # 0 drew the inputs
+    return layer
+
+
+def recurrences(gain: float) -> Layers:
+    return [partial(unroll, drawn(RNNCell, number, SIZE, gain=gain)) for number in range(DEPTHS[-1])]
+
+
+def convolutions(k: int, growth: int, mode: str) -> Layers:
+    return [drawn(Convolution, number, k, growth**number, mode == "causal") for number in range(DEPTHS[-1])]
+
+
+def attentions(mode: str) -> Layers:
+    return [partial(attend, drawn(MultiHeadAttention, number, 1), mode) for number in range(DEPTHS[-1])]
+
+
+def attend(layer: MultiHeadAttention, mode: str, x: Tensor) -> Tensor:
+    mask = causal_mask(len(x), len(x)) if mode == "causal" else None
+    return layer(x, mask=mask, need_weights=True)[0]  # with weights, for the fused kernels have no batched backward
+
+
+@cache
+def influence(layers: Callable[..., Layers], n: int, depth: int, residual: bool, *setting) -> Tensor:
+    """Return the influence matrix of the lowest layers of a stack: (n, n)."""
+    stack = layers(*setting)[:depth]
+    return influence_matrix(lambda x: hidden_states(stack, x, residual)[-1], inputs()[:n])
+
+
+def recurrent(gain: float, depth: int, residual: bool, n: int) -> Tensor:
+    # what follows an output does not change it, so the matrix of a shorter sequence is a part of the longest one's
+    return influence(recurrences, LENGTHS[-1], depth, residual, gain)[:n, :n]
+
+
+def convolved(k: int, depth: int, growth: int, mode: str, residual: bool, n: int) -> Tensor:
+    length = LENGTHS[-1] if mode == "causal" else n
+    return influence(convolutions, length, depth, residual, k, growth, mode)[:n, :n]
+
+
+def attended(depth: int, mode: str, residual: bool, n: int) -> Tensor:
+    length = LENGTHS[-1] if mode == "causal" else n
+    return influence(attentions, length, depth, residual, mode)[:n, :n]
+
+
+@cache
+def paths(graph: Callable[..., DependencyGraph], n: int, **setting) -> Tensor:
+    """Return how many edges the shortest path from input j to output i has, −∞ where there is none: (n, n)."""
+    layered = graph(n, **setting)
+    lengths = [path_lengths(layered, (0, j))[-n:] for j in range(1, n + 1)]  # the outputs are the last n nodes
+    return torch.tensor([[-math.inf if length is None else length for length in row] for row in lengths]).T
+
+
+def recurrent_paths(depth: int, n: int) -> Tensor:
+    return paths(dependency_graph.recurrence, n, layers=depth)
+
+
+def convolved_paths(k: int, depth: int, growth: int, mode: str, n: int) -> Tensor:
+    return paths(dependency_graph.convolution, n, k=k, layers=depth, growth=growth, causal=mode == "causal")
+
+
+def attended_paths(depth: int, mode: str, n: int) -> Tensor:
+    return paths(dependency_graph.attention, n, layers=depth, causal=mode == "causal")
+
+
+def profile(matrix: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Return a function of the same controls: log10 of the mean influence over all pairs i − j = 0 … n−1 apart, (n,)."""
+
+    @wraps(matrix)  # keeps the names of the controls
+    def mean(n: int, **setting) -> Tensor:
+        M = matrix(**setting, n=n)
+        return torch.stack([M.diagonal(-distance).mean() for distance in range(n)]).log10()
+
+    return mean
+
+
+def decades(matrix: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Return a function of the same controls: log10 of the matrix, −∞ where no path leads."""
+    return wraps(matrix)(lambda **setting: matrix(**setting).log10())
+
+
+@cache
+@torch.no_grad()
+def diversity(layers: Callable[..., Layers], n: int, residual: bool, *setting) -> Tensor:
+    """Return log10 of the token diversity of the inputs and after every layer, (9,), no lower than FLOOR."""
+    return token_diversity(hidden_states(layers(*setting), inputs()[:n], residual)).clamp_min(FLOOR).log10()
+
+
+def left(n: int, depth: int, mode: str, residual: bool) -> float:
+    """Return log10 of the token diversity that attention has left after ``depth`` layers."""
+    return diversity(attentions, n, residual, mode)[depth].item()
+
+
+def far(matrix: Callable[..., Tensor], write: Callable[[float], str]) -> Callable[..., str]:
+    """Return a slot of the sentence: what the first input is to the last output, written out."""
+    return wraps(matrix)(lambda **setting: write(matrix(**setting)[-1, 0].item()))
+
+
+def influence_text(influence: float) -> str:
+    return power_text(math.log10(influence) if influence else -math.inf)
+
+
+def edges_text(length: float) -> str:
+    return "" if length == -math.inf else f"{length:.0f}"
+
+
+SCALE = Axis(Text(zh="影响", en="influence"), (-6, 1), symbol="‖∂y_i/∂x_j‖", decades=True, quantum=0.125)
+
+
+def heatmap(matrix: Callable[..., Tensor], path: Callable[..., Tensor], title: Text, color: str, mark: str) -> Heatmap:
+    return Heatmap(
+        decades(matrix),
+        title=title,
+        rows=Text(zh="输出 i", en="output i"),
+        columns=Text(zh="输入 j", en="input j"),
+        scale=SCALE,
+        beside=Beside(path, Text(zh="路长", en="path length")),
+        color=color,
+        mark=mark,
+    )
+
+
+RECURRENCE = Text(zh="循环", en="recurrence")
+CONVOLUTION = Text(zh="卷积", en="convolution")
+ATTENTION = Text(zh="注意力", en="attention")
+
+
+def figure() -> Explorable:
+    """Return the figure in the page's language."""
+    return Explorable(
+        "influence",
+        title=Text(zh="同一把尺子：谁能影响谁，影响多大", en="One measure: who influences whom, and how much"),
+        reading=Text(
+            zh="读图：三个方阵用同一批输入、同一个对数色标。第 i 行第 j 列的颜色是输入 xⱼ 对输出 yᵢ 的影响，"
+            "也就是雅可比矩阵 ∂yᵢ/∂xⱼ 的 Frobenius 范数；斜纹是恰好为 0，没有通路。点一格，可以读到三种网络在这里的影响和路长。"
+            "下左图把方阵沿对角线方向取平均：往回看 i−j 步，影响还有多大，线断了就是 0。"
+            "下右图是每一层之后 token 的多样性，1 是各不相同，0 是全都一样。权重都是随机的，没有训练过，d = 16。",
+            en="How to read it: the three matrices share their inputs and one logarithmic colour scale. The colour in row i, "
+            "column j is the influence of input xⱼ on output yᵢ, the Frobenius norm of the Jacobian ∂yᵢ/∂xⱼ; hatching is an "
+            "exact 0, where no path leads. Pick a cell to read influence and path length in all three. Below, on the left, "
+            "the mean along the diagonals: how much is left i−j steps back; where a line breaks off, it is 0. On the right, how unlike "
+            "the tokens still are after each layer: 0 if all are the same. Weights are random, not trained; d = 16.",
+        ),
+        controls=[
+            Control("n", LENGTHS, label=Text(zh="序列长度", en="length of the sequence"), symbol="n", start=32),
+            Control("k", KERNELS, label=Text(zh="卷积核大小", en="size of the kernel"), symbol="k"),
+            Control("depth", DEPTHS, label=Text(zh="层数", en="layers"), symbol="L"),
+            Control(
+                "gain",
+                GAINS,
+                label=Text(zh="循环的增益", en="gain of the recurrence"),
+                symbol="g",
+                start=1.0,
+                folded=True,
+            ),
+            Control(
+                "growth",
+                {
+                    1: Text(zh="不膨胀，dₗ = 1", en="none, dₗ = 1"),
+                    2: Text(zh="每层翻倍，dₗ = 1, 2, 4 …", en="doubles each layer, dₗ = 1, 2, 4 …"),
+                },
+                label=Text(zh="卷积的膨胀", en="Dilation of the convolution"),
+                folded=True,
+            ),
+            Control(
+                "mode",
+                {
+                    "both": Text(zh="前后都看", en="to both sides"),
+                    "causal": Text(zh="只看前面", en="to the past alone"),
+                },
+                label=Text(zh="卷积和注意力看哪边", en="Convolution and attention look"),
+                folded=True,
+            ),
+            Control(
+                "residual",
+                [False, True],
+                label=Text(zh="每层加残差和层归一化", en="residual and normalisation in every layer"),
+                folded=True,
+            ),
+        ],
+        panels=[
+            heatmap(recurrent, recurrent_paths, RECURRENCE, "vermilion", "circle"),
+            heatmap(convolved, convolved_paths, CONVOLUTION, "green", "square"),
+            heatmap(attended, attended_paths, ATTENTION, "blue", "triangle"),
+            Lines(
+                title=Text(zh="影响随距离的变化", en="Influence against distance"),
+                x=Axis(Text(zh="往回看多远", en="distance looked back"), lambda n: (-0.02 * n, n), symbol="i−j"),
+                y=Axis(Text(zh="平均影响", en="mean influence"), (-8, 1.5), "‖∂y_i/∂x_j‖", decades=True, quantum=0.05),
+                series=[
+                    Series(profile(recurrent), lambda n: range(n), RECURRENCE, "vermilion", "circle"),
+                    Series(profile(convolved), lambda n: range(n), CONVOLUTION, "green", "square"),
+                    Series(profile(attended), lambda n: range(n), ATTENTION, "blue", "triangle"),
+                ],
+            ),
+            Lines(
+                title=Text(zh="token 的多样性随层数的变化", en="Token diversity against depth"),
+                x=Axis(Text(zh="层数", en="layers"), (-0.3, DEPTHS[-1] + 0.3), symbol="L"),
+                y=Axis(Text(zh="token 的多样性", en="token diversity"), (-16.5, 0.8), decades=True, quantum=0.02),
+                series=[
+                    Series(
+                        lambda n, gain, residual: diversity(recurrences, n, residual, gain),
+                        range(DEPTHS[-1] + 1),
+                        RECURRENCE,
+                        "vermilion",
+                        "circle",
+                    ),
+                    Series(
+                        lambda n, k, growth, mode, residual: diversity(convolutions, n, residual, k, growth, mode),
+                        range(DEPTHS[-1] + 1),
+                        CONVOLUTION,
+                        "green",
+                        "square",
+                    ),
+                    Series(
+                        lambda n, mode, residual: diversity(attentions, n, residual, mode),
+                        range(DEPTHS[-1] + 1),
+                        ATTENTION,
+                        "blue",
+                        "triangle",
+                    ),
+                    Series(
+                        lambda n, depth, mode, residual: [left(n, depth, mode, residual)],
+                        lambda depth: [depth],
+                        Text(zh="当前", en="now"),
+                        "grey",
+                        "circle",
+                    ),
+                ],
+            ),
+        ],
+        rows=[3, 2],
+        sentence=Sentence(
+            Text(
+                zh="第 1 个输入离第 {n} 个输出最远。循环的路长 {r_path}，影响 {r}；卷积{reach}{c_path}，影响 {c}，"
+                "要够到那里，至少得叠 {layers} 层；"
+                "注意力的路长 {a_path}，影响 {a}。叠了 {depth} 层，注意力的输出还剩 {diversity} 的多样性{verdict}",
+                en="Input 1 is farthest from output {n}. Recurrence: a path of {r_path}, influence {r}; convolution: "
+                "{reach}{c_path}, influence {c} (to get there takes at least {layers} layers); attention: a path of {a_path}, influence {a}. After {depth} layers the "
+                "outputs of attention have a diversity of {diversity}{verdict}",
+            ),
+            r=far(recurrent, influence_text),
+            r_path=far(recurrent_paths, edges_text),
+            reach=Choice(
+                far(convolved_paths, lambda length: int(length > -math.inf)),
+                [Text(zh="没有通路", en="no path"), Text(zh="的路长 ", en="a path of ")],
+            ),
+            c=far(convolved, influence_text),
+            c_path=far(convolved_paths, edges_text),
+            layers=lambda n, k, growth, mode: str(depth_needed(n - 1, k, mode == "causal", growth)),
+            a=far(attended, influence_text),
+            a_path=far(attended_paths, edges_text),
+            diversity=lambda n, depth, mode, residual: power_text(left(n, depth, mode, residual)),
+            verdict=Choice(
+                lambda n, depth, mode, residual: int(left(n, depth, mode, residual) < math.log10(ALIKE)),
+                [
+                    Text(zh="。", en="."),
+                    Text(
+                        zh="：它们几乎一模一样了，可是方阵上看不出来。",
+                        en=": they are nearly all the same, which the matrix does not show.",
+                    ),
+                ],
+            ),
+        ),
+    )
