@@ -35,6 +35,7 @@ bench: site
 	@OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/jacobians.py
 	@OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/attention.py
 	@OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/receptive_field.py
+	@OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/influence.py
 	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && \
 		$(IN_VENV) benchmarks/slider.py && $(IN_VENV) benchmarks/off_grid.py
 

@@ -339,6 +339,42 @@ def test_panels_of_one_figure_share_the_pick(visit, tmp_path):
     assert "twos" in readout(page)
 
 
+def test_a_series_of_which_nothing_is_inside_is_left_out_and_a_pick_beyond_its_ends_says_nothing(visit, tmp_path):
+    unit = Axis("size", limits=(0, 9), quantum=0.01)
+    figure = Explorable(
+        "ends",
+        title="ends",
+        reading="-",
+        controls=[Control("n", [3, 4], label="n")],
+        panels=[
+            Lines(
+                "lines",
+                unit,
+                unit,
+                [
+                    Series(lambda n: list(range(n + 3)), lambda n: list(range(n + 3)), "long"),
+                    Series([1, 2], [3, 4], "short", "green"),
+                    Series([5], lambda n: [2 if n == 4 else -np.inf], "point", "blue"),
+                ],
+            )
+        ],
+        sentence=Sentence("-"),
+    )
+    (tmp_path / "page.html").write_text(page_of([figure], "en"), encoding="utf-8")
+    page = visit.open((tmp_path / "page.html").as_uri())
+    labels = page.locator("figure.explorable text.label")
+    assert [label.text_content() for label in labels.all() if label.is_visible()] == ["long", "short"]
+    assert "NaN" not in page.locator("figure.explorable svg").first.evaluate("(svg) => svg.outerHTML")
+    move(page, "n")
+    assert [label.text_content() for label in labels.all() if label.is_visible()] == ["long", "short", "point"]
+    said = []
+    picture(page, 0).focus()
+    for _ in range(6):
+        page.keyboard.press("ArrowRight")
+        said.append([name for name in ("long", "short", "point") if name in readout(page)])
+    assert said == [["long"], ["long"], ["long", "point"], ["long", "short"], ["long", "short"], ["long"]]
+
+
 def test_the_table_holds_the_numbers_drawn(visit, made_up_page):
     page = visit.open((made_up_page / "en.html").as_uri())
     tables = page.locator("figure.explorable").first.locator(".tables")

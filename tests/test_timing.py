@@ -141,6 +141,18 @@ def test_every_layer_is_timed_at_every_length(monkeypatch):
     assert (times.d, times.heads, times.k, times.batch) == (8, 2, 3, 1)
 
 
+def test_threads_are_named_and_given_back(monkeypatch):
+    seen, before = [], torch.get_num_threads()
+    monkeypatch.setattr(timing, "forward_times", lambda calls, rounds: seen.append(torch.get_num_threads()) or {})
+    for threads in (1, before + 1, None):
+        assert layer_times([4], 8, 2, 3, threads=threads).machine.threads == seen[-1] == (threads or before)
+        assert torch.get_num_threads() == before
+    monkeypatch.setattr(timing, "forward_times", lambda calls, rounds: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        layer_times([4], 8, 2, 3, threads=before + 1)
+    assert torch.get_num_threads() == before
+
+
 @pytest.mark.parametrize(
     "slower, faster, start",
     [

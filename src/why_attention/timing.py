@@ -102,14 +102,24 @@ def layer_call(name: str, n: int, d: int, heads: int, k: int, batch: int = 1) ->
     raise ValueError(f"layer {name!r} is none of {[*LAYERS, 'naive attention core']}")
 
 
-def layer_times(lengths: list[int], d: int, heads: int, k: int, batch: int = 1) -> LayerTimes:
-    """Measure the forward pass of every layer of LAYERS at every length: more rounds where it is short."""
-    layers = {name: [] for name in LAYERS}
-    for n in tqdm(lengths, "forward passes", disable=None):  # None: a bar on a terminal, silence in a page's output
-        calls = {name: layer_call(name, n, d, heads, k, batch) for name in LAYERS}
-        for name, timing in forward_times(calls, rounds=max(4, min(20, 4096 // n))).items():
-            layers[name].append(timing)
-    return LayerTimes(machine(), torch.__version__, d, heads, k, batch, list(lengths), layers)
+def layer_times(
+    lengths: list[int], d: int, heads: int, k: int, batch: int = 1, threads: int | None = None
+) -> LayerTimes:
+    """Measure the forward pass of every layer of LAYERS at every length: more rounds where it is short.
+
+    threads: of the CPU, all that torch uses when left out.  One alone measures the same beside other work, where
+    threads that wait for one another at every step of an LSTM may take many times as long.
+    """
+    layers, before = {name: [] for name in LAYERS}, torch.get_num_threads()
+    torch.set_num_threads(threads or before)
+    try:
+        for n in tqdm(lengths, "forward passes", disable=None):  # None: a bar on a terminal, silence in a page's output
+            calls = {name: layer_call(name, n, d, heads, k, batch) for name in LAYERS}
+            for name, timing in forward_times(calls, rounds=max(4, min(20, 4096 // n))).items():
+                layers[name].append(timing)
+        return LayerTimes(machine(), torch.__version__, d, heads, k, batch, list(lengths), layers)
+    finally:
+        torch.set_num_threads(before)
 
 
 def machine() -> Machine:

@@ -130,10 +130,10 @@ def memory() -> Result:
 def summary() -> Result:
     """Claim 25: each row of the summary rests on a claim before it; check those again."""
     parts = {4: work_that_need_not_wait(), 11: layers_to_reach(), 16: content_and_support(), 17: paths_and_steps()}
-    listed = [f"{number} {result.verdict}" for number, result in parts.items()]
+    zh, en = ([f"{n} {getattr(part.verdict.value, lang)}" for n, part in parts.items()] for lang in ("zh", "en"))
     value = Text(
-        zh=f"再量一遍它所依据的四条：{'，'.join(listed)}",
-        en=f"the four claims that it rests on, measured again: {', '.join(listed)}",
+        zh=f"再量一遍它所依据的四条：{'，'.join(zh)}",
+        en=f"the four claims that it rests on, measured again: {', '.join(en)}",
     )
     return Result(value, any(part.held for part in parts.values()), all(part.failed for part in parts.values()))
 

@@ -45,7 +45,7 @@ def dilated_blocks() -> Result:
         zh=f"k = 2，d = 1 … 512：感受野 {fields[-1]}；三组叠起来是 {three}，不是 {fields[-1]}³。"
         f"k = 3 够到 1000 步：不膨胀 {depths[0]} 层，每层翻倍 {depths[1]} 层，每层乘 3 要 {depths[2]} 层",
         en=f"k = 2, d = 1 … 512: a field of {fields[-1]}; three such blocks make {three}, not {fields[-1]}³. To reach 1000 "
-        f"with k = 3: {depths[0]} layers without dilation, {depths[1]} if it doubles, {depths[2]} if it triples",
+        f"with k = 3: {depths[0]} layers without dilation, {depths[1]} if it doubles, {depths[2]} with a factor of 3",
     )
     doubles = fields == [2**layers for layers in range(1, 11)] and not gaps
     return Result(value, held=doubles, failed=three - 1 == 3 * (fields[-1] - 1))  # blocks add

@@ -25,6 +25,8 @@ LATER = Text(
 )
 CAPTION = Text(zh="个说法，判定和量到的数", en="claims, their verdicts, and what was measured")
 
+CELL = 'style="text-align: left; vertical-align: top"'  # JupyterLab would set them to the right
+
 
 def statements(claims: tuple[Claim, ...]) -> HTML:
     """Return the common versions as a numbered list, without a word on what becomes of them."""
@@ -37,7 +39,7 @@ def table(claims: tuple[Claim, ...]) -> HTML:
     rows = [row(claim, claim.check() if claim.check else None) for claim in claims]
     number = Text(zh="条，判定", en="No., verdict")
     caption = escape(f"{len(claims)} {CAPTION}")
-    heads = "".join(f'<th scope="col">{escape(str(head))}</th>' for head in (number, CLAIM, MEASURED))
+    heads = "".join(f'<th scope="col" {CELL}>{escape(str(head))}</th>' for head in (number, CLAIM, MEASURED))
     # a box of its own, so that a narrow screen scrolls the table and not the page, by keyboard too
     return HTML(
         f'<div class="claims" lang="{language()}" role="region" aria-label="{caption}" tabindex="0" '
@@ -54,15 +56,15 @@ def row(claim: Claim, result: Result | None) -> str:
         measured.append(f"{DISAGREES}{claim.verdict}")
     if claim.trained:
         measured.append(str(LATER))
-    sources = ", ".join(map(link, claim.sources))
+    sources = str(Text(zh="；", en="; ")).join(map(link, claim.sources))
     return (
-        f'<tr id="claim-{claim.number}"><th scope="row">{claim.number}<br>{escape(str(verdict))}</th>'
-        f"<td><p>{escape(str(claim.common))}</p><p>→ {escape(str(claim.correct))}</p></td>"
-        f"<td>{''.join(f'<p>{escape(text)}</p>' for text in measured)}<p>{sources}</p></td></tr>"
+        f'<tr id="claim-{claim.number}"><th scope="row" {CELL}>{claim.number}<br>{escape(str(verdict))}</th>'
+        f"<td {CELL}><p>{escape(str(claim.common))}</p><p>→ {escape(str(claim.correct))}</p></td>"
+        f"<td {CELL}>{''.join(f'<p>{escape(text)}</p>' for text in measured)}<p>{sources}</p></td></tr>"
     )
 
 
 def link(source: Source) -> str:
     """Return a source's name, linked, and where in it."""
-    place = f", {source.place}" if str(source.place) else ""
+    place = f"{Text(zh='，', en=', ')}{source.place}" if str(source.place) else ""
     return f'<a href="{source.link}">{escape(source.name)}</a>{escape(place)}'

@@ -88,20 +88,24 @@ def line(name: str) -> Callable:
     return lambda d, k, quantity: [math.log10(amount(name, quantity, n, d, k)) for n in LENGTHS]
 
 
-def crossing(first: str, second: str, d: int, k: int) -> int:
-    """Return the n at which two rows take as many FLOPs, rounded."""
-    return round(crossovers(d, k)[first, second])
+def crossing(first: str, second: str, d: int, k: int) -> int | None:
+    """Return the n at which two rows take as many FLOPs, rounded, or None where they do at no n."""
+    n = crossovers(d, k)[first, second]
+    return None if n is None else round(n)
 
 
 def point(first: str, second: str, label: str, mark: str) -> Series:
-    """Return the place, on the line of its first row, where two rows take as many FLOPs."""
-    return Series(
-        lambda d, k, quantity: [math.log10(amount(first, quantity, crossing(first, second, d, k), d, k))],
-        lambda d, k: [math.log10(crossing(first, second, d, k))],
-        label,
-        "grey",
-        mark,
-    )
+    """Return the place, on the line of its first row, where two rows take as many FLOPs; n = 0 is outside the plot."""
+
+    def height(d: int, k: int, quantity: str) -> list[float]:
+        n = crossing(first, second, d, k)
+        return [math.log10(amount(first, quantity, n, d, k)) if n else -math.inf]
+
+    def place(d: int, k: int) -> list[float]:
+        n = crossing(first, second, d, k)
+        return [math.log10(n) if n else -math.inf]
+
+    return Series(height, place, label, "grey", mark)
 
 
 def limits(d: int, quantity: str) -> tuple[float, float]:
@@ -142,14 +146,14 @@ def ratio_text(a: int, b: int) -> str:
 # What was measured
 
 
-def time_here() -> LayerTimes:
-    """Measure every layer on this machine, on CUDA where there is one: some seconds."""
-    return layer_times(TIMED_LENGTHS, TIMED_SIZE, TIMED_SIZE // HEAD_SIZE, TIMED_KERNEL)
+def time_here(threads: int | None = None) -> LayerTimes:
+    """Measure every layer on this machine, on CUDA where there is one, else on all threads: some seconds."""
+    return layer_times(TIMED_LENGTHS, TIMED_SIZE, TIMED_SIZE // HEAD_SIZE, TIMED_KERNEL, threads=threads)
 
 
 @cache
 def built_here() -> LayerTimes:
-    return time_here()
+    return time_here(threads=1)  # a book may be built beside other work
 
 
 def record(path: Path = GPU_TIMES) -> None:
@@ -277,8 +281,8 @@ FORMULAE = Text(
 
 
 def formula_slots() -> dict[str, Callable | Choice]:
-    def meets(d: int, k: int) -> bool:
-        return crossovers(d, k)["attention", "convolution"] is not None
+    def meeting(d: int, k: int) -> int | None:
+        return crossing("attention", "convolution", d, k)
 
     return {
         "cheapest": Choice(cheapest, [*CHEAPEST.values(), ALIKE]),
@@ -291,13 +295,13 @@ def formula_slots() -> dict[str, Callable | Choice]:
         "core_convolution": lambda d, k: crossing("attention core", "convolution", d, k),
         "attention_lstm": lambda d, k: crossing("attention", "LSTM", d, k),
         "meets": Choice(
-            lambda d, k: int(meets(d, k)),
+            lambda d, k: int(meeting(d, k) is not None),
             [
                 Text("卷积则不论 n 多大都比它省", "and the convolution takes fewer at every n"),
                 Text("与卷积在 n = ", "whole attention and the convolution at n = "),
             ],
         ),
-        "attention_convolution": lambda d, k: crossing("attention", "convolution", d, k) if meets(d, k) else "",
+        "attention_convolution": lambda d, k: meeting(d, k) or "",
         "doubling": lambda n, d: f"{doubling(n, d):.2f}",
     }
 
@@ -357,6 +361,7 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
                     point("attention core", "RNN", "n = d", "circle"),
                     point("attention core", "convolution", "n = kd/2", "square"),
                     point("attention", "LSTM", "n = 2d", "diamond"),
+                    point("attention", "convolution", "n = (k−4)d/2", "triangle"),
                     Series(now, lambda n: 2 * [math.log10(n)], Text("现在", "now"), "grey", "wedge"),
                 ],
             ),

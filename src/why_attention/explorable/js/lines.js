@@ -5,6 +5,7 @@ import { MARKS } from "./marks.js";
 
 const MARKS_A_LINE = 6;
 const LINE_HEIGHT = 17;
+const NEAR = 1e-9; // places that differ by less are one
 const EDGE = 5; // pixels beside the plot, so that a mark on its limit is whole
 
 const medians = new WeakMap(); // of each family drawn so far
@@ -35,6 +36,7 @@ function linesAt(panel, view) {
     const length = x.values.length;
     const from = x.values.findIndex((place) => place >= limits[0][0]);
     const to = x.values.findLastIndex((place) => place <= limits[0][1]) + 1;
+    if (from < 0 || to <= from) return null; // nothing of it lies within the limits
     const focused = inFocus(one, view);
     const medians = medianOf(values, rows);
     const middle = medians.subarray(from, to);
@@ -180,7 +182,7 @@ export function linesPanel(panel, words) {
     cursor.setAttribute("d", `M${rounded(x(place))},${box.top}V${box.bottom}`);
     const said = drawn.series.flatMap((data, i) => {
       const at = data ? nearest(data.x, place) : -1;
-      if (at < 0 || !data.x.length) return [];
+      if (at < 0 || place < data.x[0] - NEAR || place > data.x.at(-1) + NEAR) return []; // beyond its ends it says nothing
       const high = y(data.middle[at]);
       if (high >= box.top && high <= box.bottom) dots.append(node("circle", { class: data.inFocus ? `dot ${panel.series[i].color}` : "dot aside", cx: x(data.x[at]), cy: high, r: 4 }));
       return [`${data.label} ${amountsOf(data, at)}`];
