@@ -186,7 +186,7 @@ def visit(browser):
     visit.close()
 
 
-@pytest.mark.parametrize(("width", "columns"), [(776, [3, 2]), (700, [2, 1, 2]), (640, [2, 1, 1, 1]), (360, [1] * 5)])
+@pytest.mark.parametrize(("width", "columns"), [(704, [3, 2]), (690, [3, 1, 1]), (640, [2, 1, 1, 1]), (360, [1] * 5)])
 def test_panels_stand_side_by_side_where_there_is_room(visit, address, width, columns):
     visit.page.set_viewport_size({"width": width, "height": 900})
     page = visit.open(address)

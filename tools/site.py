@@ -58,19 +58,32 @@ def contents(edition: str) -> dict:
     return yaml.safe_load(toc.replace("book/zh/", ""))
 
 
-def run(command: list[str]) -> int:
-    """Run a command and return its status. Where we are ended, so is everything that it has started."""
-    process = subprocess.Popen(command, cwd=ROOT, env=VARIABLES, start_new_session=True)
+def run(*commands: list[str]) -> list[int]:
+    """Run commands side by side and return their statuses. Where we are ended, so is everything that they have started."""
+    processes = [subprocess.Popen(command, cwd=ROOT, env=VARIABLES, start_new_session=True) for command in commands]
     try:
-        return process.wait()
+        return [process.wait() for process in processes]
     finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        for process in processes:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
 
 
-def build(edition: str) -> Path:
-    """Build one edition and return the folder of its pages. Exits with a sentence where anything is amiss."""
+def build(*editions: str) -> dict[str, Path]:
+    """Build editions side by side and return the folder of each one's pages. Exits with a sentence where anything is amiss."""
+    statuses = run(*map(prepare, editions))
+    built = {edition: BUILD / edition / "_build" / "html" for edition in editions}
+    for (edition, pages), status in zip(built.items(), statuses):
+        if status != 0:
+            sys.exit(f"site: the {edition} edition did not build; _site is as it was.")
+        if problems := [*failed_cells(pages), *lost_figures(pages)]:
+            sys.exit(f"site: the {edition} edition is not whole; _site is as it was.\n" + "\n".join(problems))
+    return built
+
+
+def prepare(edition: str) -> list[str]:
+    """Write an edition's settings into an empty folder of its own and return the command that builds it there."""
     output = BUILD / edition
     shutil.rmtree(output, ignore_errors=True)
     output.mkdir(parents=True)
@@ -79,13 +92,7 @@ def build(edition: str) -> Path:
         (output / name).write_text(yaml.safe_dump(tree, sort_keys=False, allow_unicode=True), encoding="utf-8")
     command = [str(Path(sys.executable).parent / "jupyter-book"), "build", str(ROOT / "book" / edition)]
     command += ["--config", str(output / "_config.yml"), "--toc", str(output / "_toc.yml")]
-    command += ["--path-output", str(output), "-W", "-n", "--keep-going", "--all"]
-    if run(command) != 0:
-        sys.exit(f"site: the {edition} edition did not build; _site is as it was.")
-    pages = output / "_build" / "html"
-    if problems := [*failed_cells(pages), *lost_figures(pages)]:
-        sys.exit(f"site: the {edition} edition is not whole; _site is as it was.\n" + "\n".join(problems))
-    return pages
+    return command + ["--path-output", str(output), "-W", "-n", "--keep-going", "--all"]
 
 
 def failed_cells(pages: Path) -> list[str]:
@@ -136,13 +143,10 @@ def main() -> None:
 
     start = time.monotonic()
     step("computing the figures")
-    if run([sys.executable, "-m", "why_attention.figures"]) != 0:
+    if run([sys.executable, "-m", "why_attention.figures"]) != [0]:
         sys.exit("site: the figures could not be computed; _site is as it was.")
-    built = {}
-    for edition in EDITIONS:
-        step(f"building the {edition} edition")
-        built[edition] = build(edition)
-    assemble(built)
+    step("building both editions")
+    assemble(build(*EDITIONS))
     step("the site is in _site/")
 
 

@@ -12,8 +12,8 @@ from why_attention.explorable import Text, language
 
 __all__ = ["statements", "table"]
 
-CLAIM = Text(zh="常见的说法 → 更准确的说法", en="common version → more exactly")
-MEASURED = Text(zh="这次量到的，和来源", en="measured just now, and sources")
+CLAIM = Text(zh="常见的说法 → 更准确的说法", en="Common version → more exactly")
+MEASURED = Text(zh="这次量到的，和来源", en="Measured just now, and sources")
 BY_SOURCE = Text(zh="没有可量的，依据来源。", en="Nothing to measure: by its sources.")
 DISAGREES = Text(
     zh="⚠ 这次量到的和本书的判定不一致，本书说的是：",
@@ -25,7 +25,7 @@ LATER = Text(
 )
 CAPTION = Text(zh="个说法，判定和量到的数", en="claims, their verdicts, and what was measured")
 
-CELL = 'style="text-align: left; vertical-align: top"'  # JupyterLab would set them to the right
+CELL = 'style="text-align: left; vertical-align: top; min-width: 3em"'  # JupyterLab would set them to the right
 
 
 def statements(claims: tuple[Claim, ...]) -> HTML:
@@ -37,7 +37,7 @@ def statements(claims: tuple[Claim, ...]) -> HTML:
 def table(claims: tuple[Claim, ...]) -> HTML:
     """Check every claim now and return the table."""
     rows = [row(claim, claim.check() if claim.check else None) for claim in claims]
-    number = Text(zh="条，判定", en="No., verdict")
+    number = Text(zh="编号和判定", en="Number, verdict")
     caption = escape(f"{len(claims)} {CAPTION}")
     heads = "".join(f'<th scope="col" {CELL}>{escape(str(head))}</th>' for head in (number, CLAIM, MEASURED))
     # a box of its own, so that a narrow screen scrolls the table and not the page, by keyboard too
@@ -51,7 +51,7 @@ def table(claims: tuple[Claim, ...]) -> HTML:
 def row(claim: Claim, result: Result | None) -> str:
     """Return one claim's row: what was measured decides its verdict, and where the book says otherwise the row says so."""
     verdict = claim.verdict if result is None else result.verdict
-    measured = [str(BY_SOURCE if result is None else result.value)]
+    measured = [str(BY_SOURCE if result is None else result.value)]  # then remarks on it
     if verdict != claim.verdict:
         measured.append(f"{DISAGREES}{claim.verdict}")
     if claim.trained:
@@ -59,8 +59,8 @@ def row(claim: Claim, result: Result | None) -> str:
     sources = str(Text(zh="；", en="; ")).join(map(link, claim.sources))
     return (
         f'<tr id="claim-{claim.number}"><th scope="row" {CELL}>{claim.number}<br>{escape(str(verdict))}</th>'
-        f"<td {CELL}><p>{escape(str(claim.common))}</p><p>→ {escape(str(claim.correct))}</p></td>"
-        f"<td {CELL}>{''.join(f'<p>{escape(text)}</p>' for text in measured)}<p>{sources}</p></td></tr>"
+        f"<td {CELL}><strong>{escape(str(claim.common))}</strong><br>→ {escape(str(claim.correct))}</td>"
+        f"<td {CELL}>{''.join(escape(text) + '<br>' for text in measured)}{sources}</td></tr>"
     )
 
 

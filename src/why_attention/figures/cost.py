@@ -49,7 +49,7 @@ ROWS = [
     Row("RNN", Text("RNN", "RNN"), "vermilion", "circle"),
     Row("LSTM", Text("LSTM", "LSTM"), "vermilion", "diamond", dashed=True),
     Row("convolution", Text("卷积", "convolution"), "green", "square"),
-    Row("dilated convolution", Text("空洞卷积", "dilated"), "green", "cross", dashed=True),
+    Row("dilated convolution", Text("膨胀卷积", "dilated"), "green", "cross", dashed=True),
     Row("separable convolution", Text("可分离", "separable"), "green", "diamond", dashed=True),
     Row("attention", Text("注意力", "attention"), "blue", "triangle"),
     Row("attention core", Text("注意力核", "core"), "blue", "wedge", dashed=True),
@@ -64,7 +64,7 @@ CHEAPEST = {  # of the rows shown at the start; ties go to the first
     "LSTM": Text("LSTM", "the LSTM takes"),
     "convolution": Text("卷积", "the convolution takes"),
     "separable convolution": Text("可分离卷积", "the separable convolution takes"),
-    "dilated convolution": Text("空洞卷积", "the dilated convolution takes"),
+    "dilated convolution": Text("膨胀卷积", "the dilated convolution takes"),
 }
 ALIKE = Text("循环以外的各层", "all but the recurrent layers take")
 

@@ -14,7 +14,7 @@ import { makeSentence } from "./sentence.js";
 import { makeTables } from "./table.js";
 import { wordsOf } from "./words.js";
 
-const NARROWEST = { lines: 330, graph: 330, heatmap: 230 }; // pixels: below that, panels stand under each other
+const NARROWEST = { lines: 330, graph: 330, heatmap: 210 }; // pixels: below that, panels stand under each other
 const COLUMNS = 6; // of the stage: one, two or three panels in a row take 6, 3 or 2 of them
 const GAP = 16; // pixels between two panels, as in explorable.css
 const PANELS = { lines: linesPanel, heatmap: heatmapPanel, graph: graphPanel };
@@ -117,7 +117,7 @@ function mount({ model, figure, box, linkOf, spec, words, numbers }) {
       const side = besides[i]();
       const span = `${rowOf[i] === rowOf[i - 1] ? "auto" : 1} / span ${COLUMNS / side}`; // a row begins at the left
       if (panel.element.style.gridColumn !== span) panel.element.style.gridColumn = span;
-      return panel.draw(view, Math.max(240, (width + GAP) / side - GAP));
+      return panel.draw(view, Math.max(200, (width + GAP) / side - GAP));
     });
     const all = { sentence: sentence.say(view), panels: shown };
     picking.refresh();
