@@ -352,6 +352,14 @@ def test_the_table_shows_a_check_that_does_not_agree(language, held, failed):
     assert "⚠" in row and str(Verdict.RIGHT) in row and str(found(held, failed)().verdict) in row
 
 
+def test_the_table_names_each_check_as_the_page_calls_it():
+    for claim, text in zip(CLAIMS, Rows(claims.table(CLAIMS).data).rows[1:]):
+        called = re.search(r"claims\.(\w+)\.(\w+)", text)
+        assert (called is None) == (claim.check is None)
+        if called:
+            assert getattr(getattr(claims, called[1]), called[2]) is claim.check
+
+
 @each_language
 def test_a_row_says_what_is_left_to_trained_models(language):
     set_language(language)

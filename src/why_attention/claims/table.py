@@ -3,6 +3,7 @@
 HTML, for a Markdown table with so much text in its cells is hard to read on a telephone.  It needs no style sheet.
 """
 
+from collections.abc import Callable
 from html import escape
 
 from IPython.display import HTML
@@ -23,6 +24,8 @@ LATER = Text(
     zh="要用训练好的模型来量的部分，见后面的“主件”一节。",
     en="What takes trained models to measure is left to the main part, a later section.",
 )
+BREAKS = 'style="overflow-wrap: anywhere"'  # a long name must not widen the table
+CHECK = Text(zh="检验：", en="Check: ")
 CAPTION = Text(zh="个说法，判定和量到的数", en="claims, their verdicts, and what was measured")
 
 CELL = 'style="text-align: left; vertical-align: top; min-width: 3em"'  # JupyterLab would set them to the right
@@ -56,12 +59,18 @@ def row(claim: Claim, result: Result | None) -> str:
         measured.append(f"{DISAGREES}{claim.verdict}")
     if claim.trained:
         measured.append(str(LATER))
+    check = f"{CHECK}<code {BREAKS}>{escape(name(claim.check))}</code><br>" if claim.check else ""
     sources = str(Text(zh="；", en="; ")).join(map(link, claim.sources))
     return (
         f'<tr id="claim-{claim.number}"><th scope="row" {CELL}>{claim.number}<br>{escape(str(verdict))}</th>'
         f"<td {CELL}><strong>{escape(str(claim.common))}</strong><br>→ {escape(str(claim.correct))}</td>"
-        f"<td {CELL}>{''.join(escape(text) + '<br>' for text in measured)}{sources}</td></tr>"
+        f"<td {CELL}>{''.join(escape(text) + '<br>' for text in measured)}{check}{sources}</td></tr>"
     )
+
+
+def name(check: Callable[[], Result]) -> str:
+    """Return how a page that imports the claims calls a check: claims.recurrence.explosion."""
+    return f"{check.__module__.removeprefix('why_attention.')}.{check.__name__}"
 
 
 def link(source: Source) -> str:
