@@ -6,6 +6,7 @@ import { MARKS } from "./marks.js";
 const MARKS_A_LINE = 6;
 const LINE_HEIGHT = 17;
 const NEAR = 1e-9; // places that differ by less are one
+const LOWEST = 9999; // pixels: far below any plot, where −∞ is drawn; further down, what measures the page runs out of memory
 const EDGE = 5; // pixels beside the plot, so that a mark on its limit is whole
 
 const medians = new WeakMap(); // of each family drawn so far
@@ -66,7 +67,7 @@ const rounded = (number) => Math.round(10 * number) / 10;
 
 function lineOf(xs, ys, x, y) {
   let path = "";
-  for (let i = 0; i < xs.length; i++) path += `${i ? "L" : "M"}${rounded(x(xs[i]))},${rounded(y(Math.max(ys[i], -1e9)))}`;
+  for (let i = 0; i < xs.length; i++) path += `${i ? "L" : "M"}${rounded(x(xs[i]))},${Math.min(LOWEST, rounded(y(ys[i])))}`;
   return path;
 }
 
