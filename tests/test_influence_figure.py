@@ -207,3 +207,9 @@ def test_one_pick_reads_influence_and_path_in_all_three(visit, address, figure):
     page.keyboard.press("ArrowUp")
     assert page.locator(".readout").inner_text().count("，路长 1") == 3
     assert page.locator(".ring[display=inline]").count() == 3
+
+
+def test_a_line_that_falls_to_0_keeps_a_size_that_a_page_can_measure(visit, address):
+    page = visit.open(address)
+    heights = page.locator(".stage path").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().height)")
+    assert 1000 < max(heights) < 20_000  # the line of the convolution leaves the plot, but not for billions of pixels
