@@ -22,6 +22,7 @@ from PIL import Image
 
 from why_attention.explorable import (
     Axis,
+    Beside,
     Choice,
     Control,
     Explorable,
@@ -289,6 +290,10 @@ def control(values, name="n", **options):
         pytest.param(lambda: figure(lines(shown="n")), "'n'.*no checkbox", id="shown-by-a-slider"),
         pytest.param(lambda: figure(lines(color="red")), "'red'", id="unknown-color"),
         pytest.param(lambda: figure(heatmap(color="red")), "'red'", id="unknown-color-of-a-heatmap"),
+        pytest.param(lambda: figure(lines(color=None)), "None", id="no-color"),
+        pytest.param(
+            lambda: figure(heatmap(beside=Beside(lambda n: np.eye(n + 1), "beside"))), "both must agree", id="beside"
+        ),
         pytest.param(lambda: figure(rows=[2]), "are for 2 of the 1 panels", id="rows-of-other-panels"),
         pytest.param(lambda: figure(5 * [lines()], rows=[1, 4]), "1 to 3 in a row", id="too-many-in-a-row"),
         pytest.param(lambda: figure(lines(mark="star")), "'star'", id="unknown-mark"),

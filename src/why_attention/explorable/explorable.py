@@ -175,7 +175,7 @@ def check_names(controls: list[Control]) -> None:
 
 
 def check_frames(name: str, panels: list[dict], choices: dict[str, list[str]], frames: Frames) -> None:
-    """Raise a ValueError where limits do not rise, a line has not as many y as x, or a choice has no words."""
+    """Raise a ValueError where limits do not rise, y or what stands beside do not fit, or a choice has no words."""
     tables = frames.header["tables"]
     for panel, axis in [(panel, panel[key]) for panel in panels for key in ("x", "y", "scale") if key in panel]:
         for setting in frames.settings(tables[axis["limits"]]):
@@ -188,6 +188,14 @@ def check_frames(name: str, panels: list[dict], choices: dict[str, list[str]], f
             x, y = frames.array(series["x"], setting), frames.array(series["y"], setting)
             if x.shape[-1] != y.shape[-1]:
                 raise ValueError(f"{name}: series {series['label']!r} has {y.shape[-1]} y for {x.shape[-1]} x")
+    for panel in [panel for panel in panels if panel.get("beside")]:
+        matrix, beside = panel["matrix"], panel["beside"]["matrix"]
+        for setting in frames.settings(tables[matrix], tables[beside]):
+            shapes = [frames.array(source, setting).shape for source in (matrix, beside)]
+            if shapes[0] != shapes[1]:
+                raise ValueError(
+                    f"{name}: beside the {shapes[0]} of {panel['title']!r} stand {shapes[1]}: both must agree"
+                )
     for panel in [panel for panel in panels if panel["kind"] == "graph"]:
         for setting in frames.settings(tables[panel["nodes"]], tables[panel["edges"]]):
             nodes, edges = frames.array(panel["nodes"], setting), frames.array(panel["edges"], setting)

@@ -137,7 +137,7 @@ class Heatmap:
 
     def spec(self, add: Add) -> dict:
         where = f"heatmap {str(self.title)!r}"
-        check_look(where, self.color, self.mark)
+        check_look(where, COLORS[0] if self.color is None else self.color, self.mark)
         beside = self.beside and {
             "label": str(self.beside.label),
             "matrix": add(self.beside.matrix, f"{where} {self.beside.label}", (None, None), quantum=1.0),
@@ -178,7 +178,7 @@ class Graph:
         where = f"graph {str(self.title)!r}"
         if (self.scale is None) == (self.color is None):
             raise ValueError(f"{where} has scale {self.scale} and color {self.color}: give one of the two")
-        check_look(where, self.color, self.mark)
+        check_look(where, COLORS[0] if self.color is None else self.color, self.mark)
         return {
             "kind": "graph",
             "title": str(self.title),
@@ -192,7 +192,7 @@ class Graph:
         }
 
 
-def check_look(where: str, color: str | None, mark: str) -> None:
+def check_look(where: str, color: str, mark: str) -> None:
     """Raise a ValueError for a color or a mark that the figures do not have."""
-    if color not in (None, *COLORS) or mark not in MARKS:
+    if color not in COLORS or mark not in MARKS:
         raise ValueError(f"{where} has color {color!r} and mark {mark!r}: choose from {COLORS} and {MARKS}")
