@@ -294,6 +294,14 @@ def control(values, name="n", **options):
         pytest.param(
             lambda: figure(heatmap(beside=Beside(lambda n: np.eye(n + 1), "beside"))), "both must agree", id="beside"
         ),
+        pytest.param(lambda: figure(heatmap(row_words=["a", "b"])), "2 row_words for 1", id="too-few-row-words"),
+        pytest.param(
+            lambda: figure(heatmap(column_words=lambda n: (n + 1) * ["a"])), "2 column_words for 1", id="column-words"
+        ),
+        pytest.param(lambda: figure(heatmap(row_words=["a b", "", "c"])), r"\['a b', ''\] among 3", id="torn-words"),
+        pytest.param(
+            lambda: figure(heatmap(row_words=lambda m: ["a"])), r"depends on \['m'\]", id="words-of-no-control"
+        ),
         pytest.param(lambda: figure(rows=[2]), "are for 2 of the 1 panels", id="rows-of-other-panels"),
         pytest.param(lambda: figure(5 * [lines()], rows=[1, 4]), "1 to 3 in a row", id="too-many-in-a-row"),
         pytest.param(lambda: figure(lines(mark="star")), "'star'", id="unknown-mark"),

@@ -339,6 +339,46 @@ def test_panels_of_one_figure_share_the_pick(visit, tmp_path):
     assert "twos" in readout(page)
 
 
+def test_words_stand_at_the_cells_of_a_heatmap_in_its_table_and_in_what_a_pick_reads_out(visit, tmp_path):
+    figure = Explorable(
+        "words",
+        title="words",
+        reading="-",
+        controls=[Control("n", [3, 4], label="n")],
+        panels=[
+            Heatmap(
+                lambda n: np.ones((n, 2)),
+                "ones",
+                "query",
+                "key",
+                Axis("size", limits=(0, 9), quantum=0.01),
+                row_words=lambda n: [f"word{i}" for i in range(n)],
+                column_words=["left", "right"],
+            ),
+        ],
+        sentence=Sentence("-"),
+    )
+    (tmp_path / "page.html").write_text(page_of([figure], "en"), encoding="utf-8")
+    page = visit.open((tmp_path / "page.html").as_uri())
+    ticks = page.locator("figure .heatmap svg text.tick").all_text_contents()
+    assert {"left", "right", "word0", "word1", "word2"} <= set(ticks)
+    assert numbers_of(page)["panels"][0]["rowWords"] == ["word0", "word1", "word2"]
+    boxes = {text.text_content(): text.bounding_box() for text in page.locator("figure .heatmap svg text.tick").all()}
+    picture_box = page.locator("figure .heatmap canvas").bounding_box()
+    assert all(boxes[f"word{i}"]["x"] + boxes[f"word{i}"]["width"] <= picture_box["x"] for i in range(3))
+    assert boxes["left"]["y"] >= picture_box["y"] + picture_box["height"]  # upright below the matrix
+    assert boxes["left"]["height"] > boxes["left"]["width"]
+    picture(page, 0).focus()
+    page.keyboard.press("ArrowRight")
+    assert readout(page) == "query 1: word0，key 1: left：ones size 1"
+    move(page, "n")
+    page.locator("figure details.numbers summary").click()
+    assert page.locator("figure .tables th").all_text_contents() == [
+        *("query \\ key", "1 left", "2 right"),
+        *("1 word0", "2 word1", "3 word2", "4 word3"),
+    ]
+
+
 def test_a_series_of_which_nothing_is_inside_is_left_out_and_a_pick_beyond_its_ends_says_nothing(visit, tmp_path):
     unit = Axis("size", limits=(0, 9), quantum=0.01)
     figure = Explorable(

@@ -6,7 +6,8 @@ draws the same frames (js/page.js mounts it).
 
 import html
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from inspect import Signature, signature
 from threading import Lock
 
 import anywidget
@@ -25,6 +26,8 @@ from .store import stored
 from .text import Text, language
 
 __all__ = ["Explorable"]
+
+WORDS = ("row_words", "column_words")  # of a heatmap, in the order of its matrix's axes
 
 
 class Setting(traitlets.TraitType):
@@ -81,8 +84,13 @@ class Explorable(anywidget.AnyWidget):
             sources.append(Source(function, controls, f"{name}, {where}", quantum, shapes))
             return len(sources) - 1
 
-        panel_specs = [panel.spec(add) for panel in panels]
         slots = sentence.sources(controls)
+
+        def add_words(words, where) -> str:
+            slots[where] = Source(written(words, f"{name}, {where}"), controls, f"{name}, {where}")
+            return where
+
+        panel_specs = [panel.spec(add, add_words) for panel in panels]
         check_references(name, controls, panel_specs, [*sources, *slots.values()])
         spec = {
             "name": name,
@@ -103,6 +111,8 @@ class Explorable(anywidget.AnyWidget):
         frames = stored(name, compute) if keep else compute()
         sizes = {control.name: len(control.grid) for control in controls}
         check_frames(name, panel_specs, spec["sentence"]["choices"], Frames(frames, sizes))
+        for panel in panel_specs:  # so that the browser leaves room for the longest word, and nothing shifts
+            panel["letters"] = {key: longest_word(Frames(frames, sizes), panel[key]) for key in WORDS if panel.get(key)}
         self._controls = {control.name: control for control in controls}
         self._sources, self._slots = sources, slots
         self._computing = Lock()  # the kernel runs messages in threads
@@ -148,6 +158,27 @@ class Explorable(anywidget.AnyWidget):
             f"<figcaption>{html.escape(spec['reading'])}</figcaption>"
             f'<script type="application/vnd.jupyter.widget-view+json">{view}</script></figure>'
         )
+
+
+def written(words: Callable | list[str], where: str) -> Callable:
+    """Return a function of the same controls that gives words as one text, with a blank between two.
+
+    It raises ValueError for a word that is empty or has a blank within.
+    """
+
+    def text(**settings) -> str:
+        listed = [str(word) for word in (words(**settings) if callable(words) else words)]
+        if torn := [word for word in listed if len(word.split()) != 1]:
+            raise ValueError(f"{where} has {torn} among {len(listed)}: each must be one word, without a blank")
+        return " ".join(listed)
+
+    text.__signature__ = signature(words) if callable(words) else Signature()
+    return text
+
+
+def longest_word(frames: Frames, slot: str) -> int:
+    """Return how many letters the longest word of a slot has, at any setting."""
+    return max(len(word) for words in frames.header["slots"][slot]["words"] for word in words.split())
 
 
 def said(spec: dict, frames: Frames, setting: dict[str, int]) -> str:
@@ -196,6 +227,12 @@ def check_frames(name: str, panels: list[dict], choices: dict[str, list[str]], f
                 raise ValueError(
                     f"{name}: beside the {shapes[0]} of {panel['title']!r} stand {shapes[1]}: both must agree"
                 )
+    for panel, key in [(panel, key) for panel in panels for key in WORDS if panel.get(key)]:
+        for setting in frames.settings(tables[panel["matrix"]], frames.header["slots"][panel[key]]):
+            words = frames.words(panel[key], setting).split()
+            count = frames.array(panel["matrix"], setting).shape[WORDS.index(key)]
+            if len(words) != count:
+                raise ValueError(f"{name}: {panel['title']!r} has {len(words)} {key} for {count}: as many are needed")
     for panel in [panel for panel in panels if panel["kind"] == "graph"]:
         for setting in frames.settings(tables[panel["nodes"]], tables[panel["edges"]]):
             nodes, edges = frames.array(panel["nodes"], setting), frames.array(panel["edges"], setting)

@@ -15,6 +15,7 @@ __all__ = ["Axis", "Series", "Rule", "Lines", "Beside", "Heatmap", "Graph"]
 Words = str | Text
 Function = Callable[..., Any]
 Add = Callable[..., int]  # (function, where, *shapes, quantum) -> number of the source in the block of frames
+AddWords = Callable[[Any, str], str]  # (words, where) -> name of their slot in the block of frames
 
 COLORS = ("vermilion", "green", "blue", "grey")  # Okabe–Ito; explorable.css holds their values
 MARKS = ("circle", "square", "triangle", "wedge", "diamond", "cross")
@@ -84,7 +85,7 @@ class Lines:
     series: list[Series]
     rules: list[Rule] = ()
 
-    def spec(self, add: Add) -> dict:
+    def spec(self, add: Add, add_words: AddWords) -> dict:
         where = f"lines {str(self.title)!r}"
         for s in self.series:
             check_look(where, s.color, s.mark)
@@ -122,7 +123,8 @@ class Beside:
 class Heatmap:
     """A matrix of shape (rows, columns) as colours: rows downwards, columns to the right, both counted from 1.
 
-    beside: what is read out with the number of a picked cell.  color and mark: of the title above the matrix, as a
+    row_words and column_words: a short word for each row and column, written instead of its number; lists of them, or
+    functions of controls.  beside: what is read out with the number of a picked cell.  color and mark: of the title above the matrix, as a
     series has them; without a color the title is not drawn.
     """
 
@@ -131,11 +133,13 @@ class Heatmap:
     rows: Words
     columns: Words
     scale: Axis
+    row_words: Function | list[str] | None = None
+    column_words: Function | list[str] | None = None
     beside: Beside | None = None
     color: str | None = None
     mark: str = "circle"
 
-    def spec(self, add: Add) -> dict:
+    def spec(self, add: Add, add_words: AddWords) -> dict:
         where = f"heatmap {str(self.title)!r}"
         check_look(where, COLORS[0] if self.color is None else self.color, self.mark)
         beside = self.beside and {
@@ -147,6 +151,8 @@ class Heatmap:
             "title": str(self.title),
             "rows": str(self.rows),
             "columns": str(self.columns),
+            "row_words": self.row_words and add_words(self.row_words, f"{where} row words"),
+            "column_words": self.column_words and add_words(self.column_words, f"{where} column words"),
             "scale": self.scale.spec(add, f"{where} scale"),
             "colormap": COLORMAP,
             "matrix": add(self.matrix, where, (None, None), quantum=self.scale.quantum),
@@ -174,7 +180,7 @@ class Graph:
     color: str | None = None
     mark: str = "circle"
 
-    def spec(self, add: Add) -> dict:
+    def spec(self, add: Add, add_words: AddWords) -> dict:
         where = f"graph {str(self.title)!r}"
         if (self.scale is None) == (self.color is None):
             raise ValueError(f"{where} has scale {self.scale} and color {self.color}: give one of the two")

@@ -68,6 +68,12 @@ def draw_heatmap(figure, axes, panel: dict, frames: Frames, setting: dict[str, i
     extent = (0.5, columns + 0.5, rows + 0.5, 0.5)
     image = axes.imshow(matrix, cmap=colormap(panel), vmin=low, vmax=high, extent=extent, interpolation="nearest")
     bar = axes.figure.colorbar(image, ax=axes, orientation="horizontal")
+    for key, axis in (("row_words", axes.yaxis), ("column_words", axes.xaxis)):
+        if panel[key]:
+            words = frames.words(panel[key], setting).split()
+            axis.set_ticks(range(1, len(words) + 1), words, fontsize=7)
+    if panel["column_words"]:
+        axes.tick_params(axis="x", rotation=90)
     write_numbers(bar.ax.xaxis, panel["scale"])
     bar.set_label(math(panel["scale"]))
 

@@ -1,0 +1,6 @@
+"""Train everything that the pages draw, with a progress bar: `python -m why_attention.tasks` (make experiments)."""
+
+from why_attention.tasks import induction, recall, translation
+
+for task in (induction, recall, translation):
+    task.EXPERIMENT.perform()
