@@ -249,10 +249,10 @@ def test_a_cpu_is_not_recorded_as_a_gpu(monkeypatch, tmp_path):
 
 def test_a_stored_result_changes_the_fingerprint(monkeypatch, tmp_path):
     monkeypatch.setattr(store, "PACKAGE", tmp_path)
-    fingerprints = [store.fingerprint()]
+    fingerprints = [store.fingerprint(cost.__name__)]
     for text in ("{}", "[]"):
         (tmp_path / "gpu_times.json").write_text(text, encoding="utf-8")
-        fingerprints.append(store.fingerprint())
+        fingerprints.append(store.fingerprint(cost.__name__))
     assert len(set(fingerprints)) == 3
 
 

@@ -8,6 +8,8 @@ import math
 import random
 import re
 import shutil
+import subprocess
+import sys
 import zlib
 from html.parser import HTMLParser
 from pathlib import Path
@@ -20,6 +22,7 @@ import pytest
 from node import check, evaluate
 from PIL import Image
 
+import why_attention
 from why_attention.explorable import (
     Axis,
     Beside,
@@ -565,43 +568,59 @@ def test_without_a_store_every_figure_is_computed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     calls = []
     for _ in range(2):
-        store.stored("name", lambda: calls.append(1) or b"block")
+        store.stored("name", lambda: calls.append(1) or b"block", __name__)
     assert len(calls) == 2
     assert not list(tmp_path.iterdir())
 
 
 def test_a_changed_package_computes_again_and_drops_the_outdated_block(package, tmp_path):
-    assert store.stored("name", lambda: b"old") == b"old"
+    assert store.stored("name", lambda: b"old", __name__) == b"old"
     change_a_line(package / "rnn.py")
-    assert store.stored("name", lambda: b"new") == b"new"
+    assert store.stored("name", lambda: b"new", __name__) == b"new"
     assert [path.read_bytes() for path in (tmp_path / "store").iterdir()] == [b"new"]
 
 
 def test_a_failed_computation_leaves_nothing_to_load(package):
     with pytest.raises(ZeroDivisionError):
-        store.stored("name", lambda: 1 // 0)
-    assert store.stored("name", lambda: b"block") == b"block"
+        store.stored("name", lambda: 1 // 0, __name__)
+    assert store.stored("name", lambda: b"block", __name__) == b"block"
 
 
 def test_a_figure_leaves_the_blocks_of_other_figures_alone(package):
-    store.stored("decay-bound", lambda: b"first")
-    store.stored("decay", lambda: b"second")
-    assert store.stored("decay-bound", lambda: b"computed again") == b"first"
+    store.stored("decay-bound", lambda: b"first", __name__)
+    store.stored("decay", lambda: b"second", __name__)
+    assert store.stored("decay-bound", lambda: b"computed again", __name__) == b"first"
 
 
-def test_a_change_of_any_python_file_changes_the_fingerprint(package):
-    known = {store.fingerprint()}
+def test_outside_the_package_a_change_of_any_python_file_changes_the_fingerprint(package):
+    known = {store.fingerprint(__name__)}
     files = sorted(package.rglob("*.py"))
     for path in files:
         change_a_line(path)
-        known.add(store.fingerprint())
+        known.add(store.fingerprint(__name__))
     assert len(known) == 1 + len(files)
 
 
+@pytest.mark.parametrize("module", ["figures.gradient_decay", "figures.dilution", "figures.recall"])
+def test_a_figure_of_the_package_depends_on_just_the_files_that_python_imports_for_it(package, module):
+    program = f"import sys, why_attention.{module}; print(*(m.__file__ for m in sys.modules.values() if m and m.__name__.startswith('why_attention')))"
+    imported = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    root = Path(why_attention.__file__).parent
+    expected = {Path(path).relative_to(root).as_posix() for path in imported.split()}
+    name = f"why_attention.{module}"
+    assert {path.relative_to(package).as_posix() for path in store.sources_of(name)} == expected
+    before = store.fingerprint(name)
+    for path in sorted(package.rglob("*.py")):
+        change_a_line(path)
+        after = store.fingerprint(name)
+        assert (after != before) == (path.relative_to(package).as_posix() in expected), path
+        before = after
+
+
 def test_a_change_of_torch_changes_the_fingerprint(monkeypatch):
-    before = store.fingerprint()
+    before = store.fingerprint(__name__)
     monkeypatch.setattr(store, "version", lambda name: "0.0")
-    assert store.fingerprint() != before
+    assert store.fingerprint(__name__) != before
 
 
 # The browser's script

@@ -6,6 +6,7 @@ draws the same frames (js/page.js mounts it).
 
 import html
 import math
+import sys
 from collections.abc import Callable, Iterable
 from inspect import Signature, signature
 from threading import Lock
@@ -108,7 +109,8 @@ class Explorable(anywidget.AnyWidget):
                 function.compute()
             return pack(sources, slots)
 
-        frames = stored(name, compute) if keep else compute()
+        made_in = sys._getframe(1).f_globals["__name__"]  # the module of the figure
+        frames = stored(name, compute, made_in) if keep else compute()
         sizes = {control.name: len(control.grid) for control in controls}
         check_frames(name, panel_specs, spec["sentence"]["choices"], Frames(frames, sizes))
         for panel in panel_specs:  # so that the browser leaves room for the longest word, and nothing shifts
