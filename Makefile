@@ -3,6 +3,7 @@
 # make site    set up, build both editions into _site/
 # make test    set up, build both editions from scratch, test everything
 # make bench   measure the ratios that the project promises
+# make experiments  train everything that the pages draw, anew (some minutes on 2 cores; an interrupted training goes on)
 # make picture photograph the READMEs' figure
 # make clean   remove what the others made, but for .venv, node_modules and _notebooks
 
@@ -11,7 +12,7 @@ PORT ?= 8000
 LAB ?=
 IN_VENV = .venv/bin/python
 
-.PHONY: serve lab site setup test bench picture clean
+.PHONY: serve lab site setup test bench experiments picture clean
 
 serve: site
 	@$(IN_VENV) tools/serve.py $(PORT)
@@ -38,6 +39,9 @@ bench: site
 	@OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/influence.py
 	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && \
 		$(IN_VENV) benchmarks/slider.py && $(IN_VENV) benchmarks/off_grid.py
+
+experiments: setup
+	@OMP_NUM_THREADS=1 $(IN_VENV) -m why_attention.tasks
 
 picture: site
 	@$(PYTHON) tools/environment.py test
