@@ -1,7 +1,8 @@
 # make serve   set up, build both editions, serve them on http://localhost:8000
 # make lab     set up, derive a notebook from every page, open them in JupyterLab (options: LAB="--no-browser")
 # make site    set up, build both editions into _site/
-# make test    set up, build both editions from scratch, test everything
+# make test    set up, build both editions from scratch, test everything but what takes long
+# make test-routes  after make test: what takes long, of the other routes to a reader: every notebook run from top to bottom
 # make bench   measure the ratios that the project promises
 # make experiments  train everything that the pages draw, anew (some minutes on 2 cores; an interrupted training goes on)
 # make picture photograph the READMEs' figure
@@ -12,7 +13,7 @@ PORT ?= 8000
 LAB ?=
 IN_VENV = .venv/bin/python
 
-.PHONY: serve lab site setup test bench experiments picture clean
+.PHONY: serve lab site setup test test-routes bench experiments picture clean
 
 serve: site
 	@$(IN_VENV) tools/serve.py $(PORT)
@@ -29,7 +30,11 @@ setup:
 test:
 	@$(PYTHON) tools/environment.py test
 	@$(IN_VENV) tools/site.py
-	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) -m pytest -n 2 --dist worksteal
+	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) -m pytest -n 2 --dist worksteal -m "not routes"
+
+test-routes:
+	@$(PYTHON) tools/environment.py test
+	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) -m pytest -n 2 --dist worksteal -m routes
 
 bench: site
 	@$(PYTHON) tools/environment.py test

@@ -400,9 +400,10 @@ def test_the_readers_locale_chooses_the_edition(tool, monkeypatch, found, editio
 # Running
 
 
+@pytest.mark.routes
 @each_text
 def test_a_notebook_runs_from_top_to_bottom(derive, monkeypatch, tmp_path, edition, page):
-    """Slow. Figures come from the store, which `make site` has filled."""
+    """Figures come from the store, which `make site` has filled."""
     monkeypatch.setenv("OMP_NUM_THREADS", "1")
     notebook = read(derive(edition, page))
     nbclient.NotebookClient(
