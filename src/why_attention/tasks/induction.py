@@ -1,0 +1,273 @@
+"""Induction: continuing what repeats takes two layers of attention whose heads share the work; one layer cannot do it.
+
+A sequence starts with symbols that are all different, and then its latest part repeats to the end: D A B C A B C A …
+From the second copy on, the next symbol is the one that came after the same symbol before. How far back that was
+differs from sequence to sequence, so no fixed distance helps. The model is attention and nothing else: every layer
+adds the output of its heads to the residual stream,
+
+    x ← x + MultiHead(x).
+
+What a head does is read off its weights a_ij, by two means over many sequences:
+
+    previous-token score = mean of a_{i,i−1} over all i > 1
+    induction score      = mean of Σ_j a_ij over all i that repeat, the sum over j ≤ i whose x_{j−1} = x_i
+
+and what it is needed for by ablation: how often is the model still right when the head's output is 0?
+
+Sources: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits" (attention-only models, the residual
+stream, previous-token and induction heads); Olsson et al. 2022, arXiv 2209.11895 (induction heads on random
+repeated sequences, and their ablation).
+"""
+
+import copy
+import string
+from functools import cache
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from why_attention.attention import MultiHeadAttention
+from why_attention.device import pick_device
+from why_attention.masks import causal_mask
+from why_attention.tasks.experiment import Experiment, Trained
+
+__all__ = [
+    "SYMBOLS",
+    "LENGTH",
+    "EXPERIMENT",
+    "AttentionOnly",
+    "sequences",
+    "tokens_of",
+    "follows_earlier",
+    "accuracy",
+    "previous_token_score",
+    "induction_score",
+    "ablated",
+    "trained",
+    "maps",
+]
+
+SYMBOLS = string.ascii_uppercase + "012345"  # the vocabulary
+LENGTH = 40  # n, of the sequences for training
+PERIODS = 4, 16  # how long the part that repeats may be
+SIZE, HEADS = 64, 2  # d, and heads a layer
+STEPS, EVERY = 800, 50  # of training, and between two measurements
+BATCH, LEARNING_RATE, CLIP = 32, 3e-3, 1.0
+TESTED = 256  # sequences measured on, never trained on
+
+
+class AttentionOnly(nn.Module):
+    """Token and position embeddings, some layers of causal attention in a residual stream, and logits of the next token.
+
+    Raises ValueError for less than one layer.
+    """
+
+    def __init__(self, layers: int):
+        super().__init__()
+        if layers < 1:
+            raise ValueError(f"layers={layers}: there must be at least 1")
+        self.tokens = nn.Embedding(len(SYMBOLS), SIZE)
+        self.positions = nn.Embedding(LENGTH, SIZE)
+        self.layers = nn.ModuleList(MultiHeadAttention(SIZE, HEADS) for _ in range(layers))
+        self.logits = nn.Linear(SIZE, len(SYMBOLS), bias=False)
+
+    @torch.no_grad()
+    def reset_parameters(self, generator: torch.Generator | None = None) -> None:
+        """Draw the embeddings from N(0, 1), and every other weight from N(0, 1/d)."""
+        self.tokens.weight.normal_(generator=generator)
+        self.positions.weight.normal_(generator=generator)
+        for layer in self.layers:
+            layer.reset_parameters(generator)
+        self.logits.weight.normal_(0, SIZE**-0.5, generator=generator)
+
+    def forward(self, tokens: Tensor, need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
+        """Return logits of the token after each, and the weights of all heads where they are needed.
+
+        tokens: whole numbers below 32, (batch, n), n ≤ 40.  Returns (batch, n, 32), (batch, layers, heads, n, n).
+        Raises ValueError for other shapes, lengths and numbers.
+        """
+        check_tokens(tokens)
+        n = tokens.shape[-1]
+        mask = causal_mask(n, n, device=tokens.device)
+        x = self.tokens(tokens) + self.positions.weight[:n]
+        weights = []
+        for layer in self.layers:
+            output, A = layer(x, mask=mask, need_weights=need_weights)
+            x = x + output
+            weights.append(A)
+        return self.logits(x), torch.stack(weights, dim=1) if need_weights else None
+
+
+def sequences(count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Return random sequences, (count, 40), and where in each the second copy starts, counted from 0, (count,).
+
+    The part that repeats has 4 to 16 symbols, and at least two copies of it fit.  Raises ValueError for count < 1.
+    """
+    if count < 1:
+        raise ValueError(f"count={count}: there must be at least 1 sequence")
+    low, high = PERIODS
+    period = torch.randint(low, high + 1, (count, 1), generator=generator)
+    latest = torch.minimum(LENGTH - 2 * period, len(SYMBOLS) - period)  # no symbol is left for a longer start
+    start = (torch.rand(count, 1, generator=generator) * (latest + 1)).long()
+    i = torch.arange(LENGTH)
+    source = torch.where(i < start, i, start + (i - start) % period)  # of which place each place is a copy
+    symbols = torch.rand(count, len(SYMBOLS), generator=generator).argsort(-1)  # all of them, in random order
+    return symbols.gather(-1, source), (start + period).squeeze(-1)
+
+
+def tokens_of(text: str) -> Tensor:
+    """Return the tokens of a text of one symbol each: (n,).  Raises ValueError for none, more than 40, and others."""
+    if strange := sorted(set(text) - set(SYMBOLS)):
+        raise ValueError(f"{text!r} has {strange}, which are none of the {len(SYMBOLS)} symbols {SYMBOLS}")
+    tokens = torch.tensor([SYMBOLS.index(symbol) for symbol in text], dtype=torch.long)
+    check_tokens(tokens.unsqueeze(0))
+    return tokens
+
+
+def follows_earlier(tokens: Tensor) -> Tensor:
+    """Return for each query i which keys j stand right after an earlier occurrence of its token: x_{j−1} = x_i, j ≤ i.
+
+    tokens: (batch, n).  Returns booleans (batch, n, n).
+    """
+    n = tokens.shape[-1]
+    same = (tokens.unsqueeze(-1) == tokens.unsqueeze(-2)).tril(-1)  # x_i = x_j, j < i
+    return F.pad(same, (1, 0))[..., :n]  # one place later
+
+
+@torch.no_grad()
+def accuracy(model: AttentionOnly, tokens: Tensor) -> float:
+    """Return how often the likeliest next token is the right one, over all tokens that have occurred before.
+
+    tokens: (batch, n).  Raises ValueError where no token but the last repeats an earlier one.
+    """
+    logits, _ = model(tokens)
+    repeats = follows_earlier(tokens).any(-1)[:, :-1]  # the last has no next token
+    if not repeats.any():
+        raise ValueError(f"0 of {tokens.shape[-1] - 1} tokens with a next one repeat an earlier one: at least 1 must")
+    right = logits[:, :-1].argmax(-1) == tokens[:, 1:]
+    return right[repeats].double().mean().item()
+
+
+def previous_token_score(A: Tensor) -> Tensor:
+    """Return the mean of a_{i,i−1} over all i > 1 and over the batch.
+
+    A: (batch, layers, heads, n, n), n ≥ 2.  Returns (layers, heads).
+    """
+    if A.shape[-1] < 2:
+        raise ValueError(f"weights of shape {tuple(A.shape)} have no previous token: n must be at least 2")
+    return A.diagonal(-1, -2, -1).mean((0, -1))
+
+
+def induction_score(A: Tensor, tokens: Tensor) -> Tensor:
+    """Return the mean of Σ_j a_ij over all i that repeat an earlier token, the sum over the j right after that one.
+
+    A: (batch, layers, heads, n, n).  tokens: (batch, n).  Returns (layers, heads).
+    Raises ValueError where no token repeats an earlier one.  After Olsson et al. 2022 (prefix matching).
+    """
+    after = follows_earlier(tokens)
+    repeats = after.any(-1).sum()
+    if not repeats:
+        raise ValueError(f"0 of the {tokens.numel()} tokens repeat an earlier one: at least 1 must")
+    return torch.einsum("blhij,bij->lh", A, after.to(A.dtype)) / repeats
+
+
+def ablated(model: AttentionOnly, layer: int, head: int) -> AttentionOnly:
+    """Return a copy of the model in which the output of one head is 0; layers and heads are counted from 1.
+
+    Raises ValueError for a layer or a head that the model does not have.
+    """
+    if not (1 <= layer <= len(model.layers) and 1 <= head <= HEADS):
+        has = f"the model has layers 1 … {len(model.layers)} of heads 1 … {HEADS}"
+        raise ValueError(f"layer={layer} and head={head}: {has}")
+    without = copy.deepcopy(model)
+    d_k = SIZE // HEADS
+    with torch.no_grad():  # MultiHead = [head_1 … head_h] W_o: these columns alone read the head
+        without.layers[layer - 1].W_o.weight[:, (head - 1) * d_k : head * d_k] = 0
+    return without
+
+
+def train(layers: int, seed: int, steps: int = STEPS) -> Trained:
+    """Train a model on the tokens whose next one is determined, and measure it every 50 steps and at the end.
+
+    The checkpoint of seed 0 is kept, in float16; what is measured at the end is measured with weights so rounded.
+    """
+    device, generator = pick_device(), torch.Generator().manual_seed(seed)
+    model = AttentionOnly(layers)
+    model.reset_parameters(generator)
+    model.to(device)
+    optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
+    curves = {"step": [], "accuracy": [], "previous": [], "induction": []}
+    for step in range(steps + 1):
+        if step % EVERY == 0:
+            curves["step"].append(step)
+            for name, number in measures(model).items():
+                curves[name].append(number)
+        tokens, second = (drawn.to(device) for drawn in sequences(BATCH, generator))
+        logits, _ = model(tokens)
+        copies = torch.arange(LENGTH - 1, device=device) >= second.unsqueeze(-1)
+        loss = F.cross_entropy(logits[:, :-1][copies], tokens[:, 1:][copies])
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+        optimizer.step()
+    weights = {name: weight.half() for name, weight in model.state_dict().items()}
+    model.load_state_dict(weights)
+    without = [
+        [accuracy(ablated(model, layer, head), tested(device)) for head in range(1, HEADS + 1)]
+        for layer in range(1, layers + 1)
+    ]
+    return Trained({"curves": curves, **measures(model), "ablated": without}, weights if seed == 0 else None)
+
+
+@torch.no_grad()
+def measures(model: AttentionOnly) -> dict:
+    """Return accuracy, and both scores of every head as lists (layers, heads), on the sequences for testing."""
+    tokens = tested(model.logits.weight.device)
+    _, A = model(tokens, need_weights=True)
+    return {
+        "accuracy": accuracy(model, tokens),
+        "previous": previous_token_score(A).tolist(),
+        "induction": induction_score(A, tokens).tolist(),
+    }
+
+
+@cache
+def tested(device: torch.device) -> Tensor:
+    """Return the sequences for testing, (256, 40), from a seed that no run trains with."""
+    return sequences(TESTED, torch.Generator().manual_seed(1000))[0].to(device)
+
+
+EXPERIMENT = Experiment(
+    "induction",
+    runs=[{"layers": layers, "seed": seed} for layers in (1, 2) for seed in range(3)],
+    train=train,
+)
+
+
+@cache
+def trained(layers: int = 2) -> AttentionOnly:
+    """Return the stored model of seed 0, on the CPU."""
+    model = AttentionOnly(layers)
+    model.load_state_dict(EXPERIMENT.weights(layers=layers, seed=0))
+    return model.requires_grad_(False)
+
+
+def maps(tokens: Tensor, model: AttentionOnly | None = None) -> Tensor:
+    """Return the weights of all heads for one sequence of at most 40 tokens, (n,): (layers, heads, n, n).
+
+    model: the stored one of two layers when left out.
+    """
+    model = trained() if model is None else model
+    return model(tokens.unsqueeze(0), need_weights=True)[1].squeeze(0)
+
+
+def check_tokens(tokens: Tensor) -> None:
+    """Raise a ValueError where tokens are not (batch, n) whole numbers of the vocabulary, or n is not 1 … 40."""
+    if tokens.ndim != 2 or tokens.is_floating_point() or tokens.dtype == torch.bool or tokens.numel() == 0:
+        shape = f"tokens are {tokens.dtype} of shape {tuple(tokens.shape)}"
+        raise ValueError(f"{shape}: they must be whole numbers (batch, n), at least 1 of each")
+    if tokens.shape[-1] > LENGTH:
+        raise ValueError(f"a sequence has n={tokens.shape[-1]} tokens: the model has positions for at most {LENGTH}")
+    if outside := sorted({token for token in tokens.unique().tolist() if not 0 <= token < len(SYMBOLS)}):
+        raise ValueError(f"tokens {outside} lie outside 0 … {len(SYMBOLS) - 1}, the vocabulary")
