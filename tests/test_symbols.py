@@ -26,7 +26,11 @@ def tree(path):
 
 def exported(module):
     """Return the functions and classes that a module names in __all__."""
-    lists = [node.value for node in module.body if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"]
+    lists = [
+        node.value
+        for node in module.body
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
+    ]
     names = {name for one in lists for name in ast.literal_eval(one)}
     return [node for node in module.body if getattr(node, "name", None) in names]
 

@@ -114,6 +114,36 @@ SYMBOLS = (
     Symbol(
         "v", "v", "", "", Text(zh="加性注意力：由 tanh 得到分数", en="additive attention: from the tanh to a score")
     ),
+    # the main part
+    Symbol("s_i", "", "", "", Text(zh="写第 $i$ 个词时解码器的状态", en="state of the decoder as it writes word $i$")),
+    Symbol("h_j", "", "", "", Text(zh="编码器在第 $j$ 个词的状态", en="state of the encoder at word $j$")),
+    Symbol(
+        "e_{ij}",
+        "",
+        "",
+        "",
+        Text(zh="加性注意力：查询 $i$ 给键 $j$ 打的分", en="additive attention: score of key $j$ by query $i$"),
+    ),
+    Symbol(r"\alpha_{ij}", "", "α_{ij}", "", Text(zh="对齐的权重", en="weight of an alignment")),
+    Symbol("c_i", "", "", "", Text(zh="写第 $i$ 个词时的上下文向量", en="context vector for word $i$")),
+    Symbol("c", "", "", "", Text(zh="固定的上下文向量", en="fixed context vector")),
+    Symbol("L", "", "L", "", Text(zh="损失", en="loss")),
+    Symbol("e_1", "", "", "d", Text(zh="第一个符号的嵌入", en="embedding of the first symbol")),
+    Symbol(
+        "W_1", "W_1", "", r"4d \times d", Text(zh="前馈网络的第一个权重", en="first weights of a feed-forward network")
+    ),
+    Symbol("b_1", "", "", "4d", Text(zh="前馈网络的第一个偏置", en="first bias of a feed-forward network")),
+    Symbol(
+        "W_2", "W_2", "", r"d \times 4d", Text(zh="前馈网络的第二个权重", en="second weights of a feed-forward network")
+    ),
+    Symbol("b_2", "", "", "d", Text(zh="前馈网络的第二个偏置", en="second bias of a feed-forward network")),
+    Symbol(
+        "m",
+        "",
+        "",
+        r"S \times d",
+        Text(zh="交叉注意力读的编码器输出", en="output of the encoder that cross-attention reads"),
+    ),
 )
 
 

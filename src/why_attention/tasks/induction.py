@@ -14,9 +14,8 @@ What a head does is read off its weights a_ij, by two means over many sequences:
 
 and what it is needed for by ablation: how often is the model still right when the head's output is 0?
 
-Sources: Elhage et al. 2021, "A Mathematical Framework for Transformer Circuits" (attention-only models, the residual
-stream, previous-token and induction heads); Olsson et al. 2022, arXiv 2209.11895 (induction heads on random
-repeated sequences, and their ablation).
+Source: Olsson et al. 2022, arXiv 2209.11895 (attention-only models, previous-token and induction heads, measured on
+random sequences that repeat, and ablated).
 """
 
 import copy
