@@ -1,0 +1,195 @@
+"""Figure alignment: a soft alignment opens the bottleneck, up to lengths a little past those of training.
+
+The translators are those of why_attention.tasks.translation: their stored checkpoints translate one sentence of every
+length afresh, and the weights of each step are a row of the matrix.  The lines are the stored results of every seed.
+"""
+
+import math
+import random
+from functools import cache
+
+import torch
+
+from why_attention.explorable import Axis, Beside, Choice, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
+from why_attention.tasks.translation import EXPERIMENT, LENGTHS, LONGEST, TESTED, Pair, batch, pair, trained, written
+
+SHOWN = [4, 8, 12, 20, 30, 40]  # words of the sentences drawn
+END_WORD = "(end)"
+translator = cache(trained)
+
+
+def model(attention: bool) -> str:
+    return "attention" if attention else "bottleneck"
+
+
+@cache
+def sentence(n: int) -> Pair:
+    """Return the sentence of n words, the same one whenever it is asked for."""
+    return pair(n, random.Random(n))
+
+
+@cache
+@torch.no_grad()
+def translation(n: int, attention: bool) -> tuple[list[str], torch.Tensor | None]:
+    """Return the words that a model writes, its END among them, at most n + 1, and its weights (words, n), if any."""
+    given = batch([sentence(n)])
+    scores, weights = translator(model(attention))(given.source.cpu(), given.lengths.cpu())
+    words = [*written(scores[0].argmax(-1)), END_WORD][: n + 1]
+    return words, weights[0, : len(words)] if attention else None
+
+
+def words_written(n: int, attention: bool) -> list[str]:
+    """Return the words of the rows: those that are not the right ones carry a star."""
+    right = [*sentence(n).target, END_WORD]
+    return [word if word == right[i] else f"*{word}" for i, word in enumerate(translation(n, attention)[0])]
+
+
+def words_right(n: int, attention: bool) -> int:
+    """Return how many of the n words are right, each in its place."""
+    return sum(word == right for word, right in zip(translation(n, attention)[0], sentence(n).target))
+
+
+def decades(n: int, attention: bool) -> torch.Tensor:
+    """Return log10 of the weights, (words, n): −∞ everywhere in the bottleneck, which has none."""
+    words, weights = translation(n, attention)
+    return torch.full((len(words), n), -math.inf) if weights is None else weights.log10()
+
+
+def right_places(n: int, attention: bool) -> torch.Tensor:
+    """Return in every cell of a row the number of the source word that its word should come from: −∞ for the END."""
+    rows = len(translation(n, attention)[0])
+    places = torch.tensor([*sentence(n).alignment, -math.inf])[:rows] + 1
+    return places.unsqueeze(-1).expand(-1, n)
+
+
+def aligned(n: int) -> tuple[float, float]:
+    """Return how many rows have their largest weight in the right place, and the mean weight there."""
+    _, weights = translation(n, attention=True)
+    places = torch.tensor(sentence(n).alignment)[: len(weights)]
+    weights = weights[: len(places)]  # without the END
+    hits = (weights.argmax(-1) == places).double().mean().item()
+    return hits, weights.gather(-1, places.unsqueeze(-1)).mean().item()
+
+
+# The results of all seeds
+
+
+@cache
+def exact_matches(model: str) -> torch.Tensor:
+    """Return the share of sentences that every seed translates without a mistake, over LENGTHS: (SEEDS, lengths)."""
+    return torch.tensor(
+        [result.measured["exact_match"] for result in EXPERIMENT.results() if result.settings["model"] == model],
+        dtype=torch.float64,
+    )
+
+
+def median(model: str, length: int) -> float:
+    """Return the exact match of the middle seed at a length."""
+    return exact_matches(model)[:, LENGTHS.index(length)].median().item()
+
+
+def lasts(model: str) -> int:
+    """Return the largest length up to which the middle seed translates half of all sentences without a mistake, or 0."""
+    good = [length for length, value in zip(LENGTHS, exact_matches(model).median(0).values) if value >= 0.5]
+    return max(good, default=0)
+
+
+# The figure
+
+
+def figure() -> Explorable:
+    """Return the figure in the page's language."""
+    return Explorable(
+        "alignment",
+        title=Text("软对齐打开瓶颈", "A soft alignment opens the bottleneck"),
+        reading=Text(
+            zh="读图：矩阵的列是原文的词（键 j），行是模型逐个写出的译文的词（查询 i），颜色是写这个词时分给那个原文词的权重，对数刻度，"
+            "每行加起来恰为 1。写错的词前面有星号。译文用一种造出来的语言（名词以 o 结尾，形容词以 a，量词以 i），短语里的次序倒过来，所以对的权重排成一段段反着走的斜线；"
+            "固定瓶颈没有权重，每一步读的都是同一个向量，没有一条路单通某个词，矩阵就画成斜纹。"
+            f"曲线图的横轴是句长，纵轴是一句全对的比例，每个句长 {TESTED} 句；细线是三个随机种子，粗线是它们的中位数，"
+            f"竖的虚线是训练里最长的句子（{LONGEST} 个词）和现在的句子。",
+            en="How to read it: columns of the matrix are the words of the source (keys j), rows the words that the model writes, "
+            "one by one (queries i); colour is the weight given to that source word while this word is written, on a logarithmic "
+            "scale, and each row adds up to exactly 1. A star stands before a wrong word. The translation, in a made-up "
+            "language (nouns end in o, adjectives in a, quantifiers in i), turns each phrase round, so right weights form short "
+            "lines that run backwards. The fixed bottleneck has no weights: every step reads one and the same vector, no path "
+            "leads to any one word, and the matrix is hatched. In the plot: across, the length of a sentence; upwards, the "
+            f"share of sentences without any mistake, of {TESTED} at each length. Thin lines are three random seeds, bold ones "
+            f"their median; dashed verticals are the longest sentences of training ({LONGEST} words) and the sentence now.",
+        ),
+        controls=[
+            Control("n", SHOWN, label=Text("原文的词数", "words of the source"), symbol="n", start=8),
+            Control("attention", [False, True], label=Text("有注意力", "with attention"), start=True),
+        ],
+        panels=[
+            Heatmap(
+                decades,
+                title=Text("对齐", "alignment"),
+                rows=Text("译文的词：查询 i", "word written: query i"),
+                columns=Text("原文的词：键 j", "word of the source: key j"),
+                scale=Axis(Text("权重", "weight"), (-2, 0), symbol="α_{ij}", decades=True, quantum=0.02),
+                row_words=words_written,
+                column_words=lambda n: sentence(n).source,
+                beside=Beside(right_places, Text("该看的词 j =", "the right word is j =")),
+            ),
+            Lines(
+                title=Text("一句全对的比例随句长的变化", "Sentences without a mistake against length"),
+                x=Axis(Text("句长", "length of the sentence"), (0, 42), symbol="n", unit=Text("词", "words")),
+                y=Axis(Text("一句全对的比例", "sentences without a mistake"), (-0.02, 1.02), quantum=0.01),
+                series=[
+                    Series(
+                        lambda: exact_matches("attention"), LENGTHS, Text("注意力", "attention"), "blue", "triangle"
+                    ),
+                    Series(lambda: exact_matches("bottleneck"), LENGTHS, Text("固定瓶颈", "bottleneck"), "vermilion"),
+                    Series(
+                        [0, 1],
+                        [LONGEST, LONGEST],
+                        Text("训练到此", "training ends"),
+                        "grey",
+                        "square",
+                        dashed=True,
+                    ),
+                    Series([0, 1], lambda n: [n, n], Text("现在", "now"), "grey", "wedge", dashed=True),
+                ],
+            ),
+        ],
+        sentence=Sentence(
+            Text(
+                zh="{n} 个词的这一句，{model}写对 {right} 个。{weights}{hits}{then}{mass}{end}"
+                f"训练里最长的是 {LONGEST} 个词；那样长的句子，注意力全对的占 {{attention_longest}}，固定瓶颈占 {{bottleneck_longest}}。"
+                "至少一半句子全对的，注意力到 {attention_lasts} 个词为止，固定瓶颈到 {bottleneck_lasts} 个词为止；"
+                f"到 {LENGTHS[-1]} 个词，注意力也只剩 {{attention_far}}（三个种子的中位数）。",
+                en="Of this sentence of {n} words {model} gets {right} right. {weights}{hits}{then}{mass}{end}"
+                f"Training ends at {LONGEST} words; of sentences so long attention translates {{attention_longest}} without a "
+                "mistake, the bottleneck {bottleneck_longest}. At least half come out all right up to {attention_lasts} words with "
+                "attention, up to {bottleneck_lasts} through the bottleneck; and at "
+                f"{LENGTHS[-1]} words attention too is down to {{attention_far}} (medians of three seeds).",
+            ),
+            model=Choice(
+                lambda attention: int(attention),
+                [Text("固定瓶颈", "the fixed bottleneck"), Text("注意力", "attention")],
+            ),
+            right=words_right,
+            weights=Choice(
+                lambda attention: int(attention),
+                [
+                    Text(
+                        "它没有权重可看，整句都压在一个向量里。", "It has no weights to show: one vector holds it all. "
+                    ),
+                    Text("权重最大的词正是该看的词，这样的行占 ", "The largest weight is on the right word in "),
+                ],
+            ),
+            hits=lambda n, attention: f"{aligned(n)[0]:.2f}" if attention else "",
+            then=Choice(
+                lambda attention: int(attention),
+                ["", Text("，该看的词平均分到 ", " of the rows, and the right word gets ")],
+            ),
+            mass=lambda n, attention: f"{aligned(n)[1]:.2f}" if attention else "",
+            end=Choice(lambda attention: int(attention), ["", Text(" 的权重。", " of the weight on average. ")]),
+            attention_longest=lambda: f"{median('attention', LONGEST):.2f}",
+            bottleneck_longest=lambda: f"{median('bottleneck', LONGEST):.2f}",
+            attention_lasts=lambda: lasts("attention"),
+            bottleneck_lasts=lambda: lasts("bottleneck"),
+            attention_far=lambda: f"{median('attention', LENGTHS[-1]):.2f}",
+        ),
+    )

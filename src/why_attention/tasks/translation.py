@@ -1,0 +1,303 @@
+"""Translation: one recurrent translator with attention, and the same one through a fixed bottleneck.
+
+A sentence is a row of phrases: N, A N, Q N or Q A N (noun, adjective, quantifier).  Its translation into a made-up
+language keeps the order of the phrases, turns the words within each round, and replaces every word by its own:
+
+    every red cat   no dog   ↦   felo rufa omni   kano nuli
+
+So it is known which source word every target word comes from, and weights of attention can be held against that.
+
+Two GRUs, one a direction, read the sentence and make a state h_j of every source word.  The decoder's state s_i reads the
+word before and a context c_i.  With attention c_i = Σ_j α_ij h_j, where α_ij depends on s_{i-1} and h_j (attention.py).
+Without it c_i = h for every i: the states in which the two GRUs are when they have read the whole sentence.
+
+Sources: Bahdanau et al. 2015, arXiv 1409.0473, §3 and appendix A (the model; here its GRUs are those of PyTorch, and the
+readout is linear); Cho et al. 2014, arXiv 1406.1078, §2.2 (one context for all target words).
+"""
+
+import random
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from why_attention.attention import AdditiveAttention
+from why_attention.device import pick_device
+from why_attention.fused_rnn import fused_layer
+from why_attention.masks import padding_mask
+from why_attention.rnn import GRUCell
+from why_attention.tasks.experiment import Experiment, Trained
+
+__all__ = [
+    "LEXICON",
+    "Pair",
+    "Batch",
+    "Translator",
+    "pair",
+    "batch",
+    "written",
+    "trained",
+    "LENGTHS",
+    "LONGEST",
+    "EXPERIMENT",
+]
+
+# The language
+
+NOUNS = {
+    "cat": "felo", "dog": "kano", "bird": "avo", "fish": "piso", "cow": "bovo", "horse": "equo", "wolf": "lupo",
+    "bear": "urso", "frog": "rano", "duck": "anaso", "goat": "kapro", "fox": "vulpo", "hen": "galo", "bee": "abelo",
+    "ant": "formo", "boat": "navo", "tree": "arbo", "rose": "rozo", "moon": "luno", "star": "stelo", "sun": "solo",
+    "sea": "maro", "hill": "kolo", "house": "domo", "road": "vojo", "bread": "pano", "milk": "lakto", "king": "rego",
+    "book": "libro", "door": "pordo",
+}  # fmt: skip
+ADJECTIVES = {
+    "red": "rufa", "blue": "azura", "green": "verda", "white": "alba", "black": "nigra", "big": "magna",
+    "small": "parva", "old": "veta", "new": "nova", "young": "juna", "good": "bona", "fast": "rapa",
+}  # fmt: skip
+QUANTIFIERS = {"every": "omni", "no": "nuli", "some": "keli", "each": "singi", "any": "ani"}
+
+LEXICON = {**NOUNS, **ADJECTIVES, **QUANTIFIERS}
+N, A, Q = list(NOUNS), list(ADJECTIVES), list(QUANTIFIERS)
+PHRASES = [(N,), (A, N), (Q, N), (Q, A, N)]
+
+SOURCE_WORDS, TARGET_WORDS = list(LEXICON), sorted(LEXICON.values())  # in the order of their numbers
+SOURCE_NUMBER = {word: number for number, word in enumerate(SOURCE_WORDS)}
+TARGET_NUMBER = {word: number for number, word in enumerate(TARGET_WORDS)}
+END = len(LEXICON)  # stands before the first word of a translation, after its last, and in the padding
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A sentence, its translation, and for each word of that the place of the source word it comes from, from 0."""
+
+    source: list[str]
+    target: list[str]
+    alignment: list[int]
+
+
+def pair(length: int, rng: random.Random) -> Pair:
+    """Draw a sentence of so many words, phrase by phrase, and translate it.  Raises ValueError for length < 1."""
+    if length < 1:
+        raise ValueError(f"length={length}: a sentence has at least 1 word")
+    source, target, alignment = [], [], []
+    while left := length - len(source):
+        classes = rng.choice([classes for classes in PHRASES if len(classes) <= left])
+        phrase = [rng.choice(words) for words in classes]
+        alignment += reversed(range(len(source), len(source) + len(phrase)))
+        source += phrase
+        target += [LEXICON[word] for word in reversed(phrase)]
+    return Pair(source, target, alignment)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Pairs as numbers, padded: source (batch, S), lengths (batch,), target (batch, S + 1) and alignment (batch, S)."""
+
+    source: Tensor
+    lengths: Tensor
+    target: Tensor
+    alignment: Tensor
+
+    @property
+    def real(self) -> Tensor:
+        """Which entries of the target are words or the END after them, not padding: (batch, S + 1)."""
+        return padding_mask(self.lengths + 1, self.target.shape[1]).squeeze(1)
+
+
+def batch(pairs: list[Pair]) -> Batch:
+    """Return pairs as numbers, on the GPU where there is one.  Raises ValueError for no pairs and unknown words."""
+    if not pairs:
+        raise ValueError("pairs has 0 entries: a batch needs at least 1")
+    if unknown := {word for one in pairs for word in one.source} - set(LEXICON):
+        raise ValueError(f"{sorted(unknown)} are none of the {len(LEXICON)} words of the lexicon")
+    lengths = torch.tensor([len(one.source) for one in pairs])
+    S = int(lengths.max())
+
+    def padded(rows: list[list[int]], width: int) -> Tensor:
+        return torch.tensor([row + [END] * (width - len(row)) for row in rows]).to(pick_device())
+
+    return Batch(
+        padded([[SOURCE_NUMBER[word] for word in one.source] for one in pairs], S),
+        lengths.to(pick_device()),
+        padded([[TARGET_NUMBER[word] for word in one.target] for one in pairs], S + 1),
+        padded([one.alignment for one in pairs], S),
+    )
+
+
+def written(numbers: Tensor) -> list[str]:
+    """Return the words of a translation (n,), up to its END."""
+    numbers = numbers.tolist()
+    return [TARGET_WORDS[number] for number in numbers[: numbers.index(END) if END in numbers else None]]
+
+
+# The model
+
+
+class Translator(nn.Module):
+    """Encoder, attention or a fixed context, and decoder, all of one width.
+
+        s_i = GRU([y_{i-1}; c_i], s_{i-1}),    y_i = argmax W_o [s_i; c_i],    s_0 = tanh(W_s h)
+
+    Source: Bahdanau et al. 2015, appendix A.2.
+    """
+
+    def __init__(self, attention: bool, size: int = 64):
+        super().__init__()
+        words = END + 1
+        self.source, self.target = nn.Embedding(words, size), nn.Embedding(words, size)
+        self.forwards, self.backwards = fused_layer(GRUCell(size, size)), fused_layer(GRUCell(size, size))
+        self.attention = AdditiveAttention(size, 2 * size, size) if attention else None
+        self.start = nn.Linear(2 * size, size)
+        self.decoder = GRUCell(3 * size, size)
+        self.readout = nn.Linear(3 * size, words)
+
+    def encode(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the states h_j of the source words, (batch, S, 2 size), and h, the last of each GRU, (batch, 2 size)."""
+        S = source.shape[1]
+        turned = (
+            lengths.unsqueeze(1) - 1 - torch.arange(S, device=source.device)
+        ) % S  # each sentence, not its padding
+        x = self.source(source)
+        forwards = self.forwards(x)[0]
+        backwards = reorder(self.backwards(reorder(x, turned))[0], turned)
+        last = forwards[torch.arange(len(source), device=source.device), lengths - 1]
+        return torch.cat([forwards, backwards], dim=-1), torch.cat([last, backwards[:, 0]], dim=-1)
+
+    def forward(self, source: Tensor, lengths: Tensor, target: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+        """Return the scores of every word at steps 1 … S + 1, and the weights, or None where there is no attention.
+
+        source: (batch, S).  lengths: (batch,).  target: (batch, S + 1), whose words each step is told; without it a step
+        reads the word that the model wrote itself.  Returns (batch, S + 1, words) and (batch, S + 1, S).
+        Raises ValueError for shapes that do not fit, and lengths outside 1 … S.
+        """
+        check(source, lengths, target)
+        h, last = self.encode(source, lengths)
+        mask = padding_mask(lengths, source.shape[1])
+        s, c = torch.tanh(self.start(last)), last
+        word, scores, weights = torch.full_like(lengths, END), [], []
+        for step in range(source.shape[1] + 1):
+            if self.attention:
+                c, alpha = (one.squeeze(1) for one in self.attention(s.unsqueeze(1), h, mask))
+                weights.append(alpha)
+            s = self.decoder(torch.cat([self.target(word), c], dim=-1), s)
+            scores.append(self.readout(torch.cat([s, c], dim=-1)))
+            word = scores[-1].argmax(-1) if target is None else target[:, step]
+        return torch.stack(scores, dim=1), torch.stack(weights, dim=1) if self.attention else None
+
+
+def reorder(states: Tensor, order: Tensor) -> Tensor:
+    """Return the states (batch, S, size) of each sequence in an order (batch, S)."""
+    return states.gather(1, order.unsqueeze(-1).expand_as(states))
+
+
+def check(source: Tensor, lengths: Tensor, target: Tensor | None) -> None:
+    """Raise a ValueError that names what does not fit."""
+    if source.ndim != 2 or source.numel() == 0:
+        raise ValueError(f"source has shape {tuple(source.shape)}: it must be (batch, S), neither of them 0")
+    if tuple(lengths.shape) != source.shape[:1]:
+        raise ValueError(f"lengths has shape {tuple(lengths.shape)}, but source has {len(source)} sentences")
+    S = source.shape[1]
+    if outside := [length for length in lengths.tolist() if not 1 <= length <= S]:
+        raise ValueError(f"lengths {outside} lie outside 1 … {S}, the words of a sentence")
+    if target is not None and tuple(target.shape) != (len(source), S + 1):
+        raise ValueError(f"target has shape {tuple(target.shape)}, but source needs {(len(source), S + 1)}")
+
+
+# The experiment
+
+LONGEST = 20  # words of a sentence in training
+LENGTHS = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 35, 40]  # words of the sentences measured
+STEPS, BATCH, RATE = 1200, 32, 5e-3
+GROWTH = 25  # steps after which the sentences of training may be one word longer
+TESTED = 100  # sentences at each length
+
+
+def train(model: str, seed: int, longest: int = LONGEST, size: int = 64, steps: int = STEPS) -> Trained:
+    """Train a model, "attention" or "bottleneck", on sentences of 1 to ``longest`` words, and measure it at LENGTHS.
+
+    It starts with short sentences and lets them grow.  Stops when .99 of the sentences of a validation set, of all these
+    lengths, are right in every word, or after so many steps.
+    """
+    check_model(model)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        translator = Translator(model == "attention", size).to(pick_device())
+    rng = random.Random(seed)
+    validation = batch([pair(1 + number % longest, rng) for number in range(200)])
+    optimiser = torch.optim.Adam(translator.parameters(), RATE)
+    schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.1, steps)
+    for step in range(1, steps + 1):
+        learn(translator, drawn(min(2 + step // GROWTH, longest), rng), optimiser)
+        schedule.step()
+        if step % 100 == 0 and exact_match(translator, validation) >= 0.99:
+            break
+    weights = {name: weight.half() for name, weight in translator.state_dict().items()}
+    translator.load_state_dict(weights)  # so that what is measured is what is stored
+    measured = [measure(translator, length) for length in LENGTHS]
+    return Trained(
+        {"steps": step, **{name: [one[name] for one in measured] for name in measured[0]}},
+        weights if seed == 0 else None,
+    )
+
+
+def drawn(longest: int, rng: random.Random) -> Batch:
+    """Draw a batch that has sentences of every length up to the longest."""
+    return batch([pair(1 + number % longest, rng) for number in range(BATCH)])
+
+
+def learn(translator: Translator, told: Batch, optimiser: torch.optim.Optimizer) -> None:
+    """Take one step down the gradient of the cross-entropy of the words, each told the right words before it."""
+    translator.train()
+    scores, _ = translator(told.source, told.lengths, told.target)
+    loss = F.cross_entropy(scores[told.real], told.target[told.real])
+    optimiser.zero_grad()
+    loss.backward()
+    nn.utils.clip_grad_norm_(translator.parameters(), 1.0)
+    optimiser.step()
+
+
+@torch.no_grad()
+def exact_match(translator: Translator, given: Batch) -> float:
+    """Return the share of sentences of which the model itself writes every word right, and the END after them."""
+    scores, _ = translator.eval()(given.source, given.lengths)
+    right = (scores.argmax(-1) == given.target) | ~given.real
+    return right.all(-1).double().mean().item()
+
+
+@torch.no_grad()
+def measure(translator: Translator, length: int) -> dict[str, float | None]:
+    """Measure a model on sentences of one length.
+
+    exact_match: see above.  top1 and mass: the share of words whose largest weight lies on the source word that they come
+    from, and the mean weight there, each step told the right words before it; None without attention.
+    """
+    rng = random.Random(f"test {length}")
+    given = batch([pair(length, rng) for _ in range(TESTED)])
+    _, weights = translator.eval()(given.source, given.lengths, given.target)
+    measured = {"exact_match": exact_match(translator, given), "top1": None, "mass": None}
+    if weights is not None:
+        weights = weights[:, :length]  # the END comes from no word
+        right = weights.gather(-1, given.alignment.unsqueeze(-1))
+        measured["top1"] = (weights.argmax(-1) == given.alignment).double().mean().item()
+        measured["mass"] = right.double().mean().item()
+    return measured
+
+
+def check_model(model: str) -> None:
+    if model not in MODELS:
+        raise ValueError(f"model={model!r}: it must be one of {MODELS}")
+
+
+MODELS = ["attention", "bottleneck"]
+SEEDS = [0, 1, 2]
+EXPERIMENT = Experiment("translation", [{"model": model, "seed": seed} for model in MODELS for seed in SEEDS], train)
+
+
+def trained(model: str) -> Translator:
+    """Return the stored translator of seed 0, on the CPU and in eval mode."""
+    check_model(model)
+    translator = Translator(model == "attention")
+    translator.load_state_dict(EXPERIMENT.weights(model=model, seed=0))
+    return translator.eval()

@@ -1,0 +1,132 @@
+"""The figure alignment: its matrices against the stored model, told its own words, its lines against the stored file."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+import torch
+from figure_reading import Reading
+
+from why_attention.figures import alignment
+from why_attention.tasks import translation
+
+MATRIX, LINES = 0, 1
+KEPT = 0.0101  # half the quantum of a decade of weight
+LENGTHS = [4, 8, 12, 20, 30, 40]
+
+
+@pytest.fixture(scope="module")
+def figure():
+    return Reading(alignment.figure())
+
+
+def matrix(figure, **values):
+    return figure.array(figure.panels[MATRIX]["matrix"], **values)
+
+
+def labels(figure, side, **values):
+    return figure.words(figure.panels[MATRIX][side], **values).split()
+
+
+def told(model, n, words):
+    """The model's scores and weights on the figure's sentence, when each step is told these words before it."""
+    one = translation.pair(n, random.Random(n))
+    numbers = [translation.TARGET_NUMBER.get(word.strip("*"), translation.END) for word in words]
+    target = torch.tensor([numbers + [translation.END] * (n + 1 - len(numbers))])
+    given = translation.batch([one])
+    with torch.no_grad():
+        return one, *translation.trained(model)(given.source.cpu(), given.lengths.cpu(), target)
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_weights_and_words_are_those_of_the_stored_model(figure, n):
+    words = labels(figure, "row_words", n=n)
+    one, scores, weights = told("attention", n, words)
+    assert labels(figure, "column_words", n=n) == one.source
+    best = [[*translation.TARGET_WORDS, "(end)"][number] for number in scores[0].argmax(-1)][: len(words)]
+    assert [word.strip("*") for word in words] == best
+    decades = matrix(figure, n=n)
+    assert decades.shape == (len(words), n) and 1 <= len(words) <= n + 1
+    expected = weights[0, : len(words)].log10().clamp_min(-40).numpy()
+    assert np.abs(np.maximum(decades, -40) - expected).max() <= KEPT
+    assert np.abs((10**decades).sum(-1) - 1).max() < 0.05  # as near to 1 as the frames keep it
+
+
+@pytest.mark.parametrize("attention", [False, True])
+@pytest.mark.parametrize("n", LENGTHS)
+def test_stars_stand_before_wrong_words_alone(figure, n, attention):
+    right = [*translation.pair(n, random.Random(n)).target, "(end)"]
+    words = labels(figure, "row_words", n=n, attention=attention)
+    for word, expected in zip(words, right):
+        assert word == expected if not word.startswith("*") else word[1:] != expected
+    assert int(figure.words("right", n=n, attention=attention)) == sum(a == b for a, b in zip(words, right[:-1]))
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_the_bottleneck_has_no_path_to_a_single_word(figure, n):
+    assert np.isneginf(matrix(figure, n=n, attention=False)).all()
+    words = labels(figure, "row_words", n=n, attention=False)
+    _, scores, weights = told("bottleneck", n, words)
+    assert weights is None and len(matrix(figure, n=n, attention=False)) == len(words)
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_the_right_place_holds_the_word_that_is_translated(figure, n):
+    places = figure.array(figure.panels[MATRIX]["beside"]["matrix"], n=n)
+    source, right = labels(figure, "column_words", n=n), translation.pair(n, random.Random(n)).target
+    assert (places == places[:, :1]).all()  # the same in all of a row
+    rows = places[:, 0]
+    assert [translation.LEXICON[source[int(j) - 1]] for j in rows[:n]] == right[: len(rows)]
+    assert all(np.isneginf(rows[n:]))
+    weights = 10 ** matrix(figure, n=n)[:n]
+    columns = rows[:n].astype(int) - 1
+    hits = float(figure.words("hits", n=n))
+    mass = float(figure.words("mass", n=n))
+    assert abs(hits - (weights.argmax(-1) == columns).mean()) <= 0.5 / len(columns) + 0.006  # but for ties of a frame
+    assert abs(mass - weights[range(len(columns)), columns].mean()) < 0.03
+
+
+def test_the_lines_are_the_stored_results(figure):
+    runs = json.loads(translation.EXPERIMENT.path.read_text(encoding="utf-8"))["runs"]
+    for label, model in (("注意力", "attention"), ("固定瓶颈", "bottleneck")):
+        x, y = figure.line(LINES, label)
+        expected = [run["measured"]["exact_match"] for run in runs if run["settings"]["model"] == model]
+        assert x.tolist() == translation.LENGTHS and np.abs(y - np.array(expected)).max() <= 0.0051
+    assert (figure.line(LINES, "训练到此")[0] == translation.LONGEST).all()
+    assert (figure.line(LINES, "现在", n=40)[0] == 40).all()
+
+
+def test_the_first_picture_shows_a_right_translation_and_its_alignment(figure):
+    assert not any(word.startswith("*") for word in labels(figure, "row_words"))
+    assert figure.words("right") == "8" and float(figure.words("hits")) >= 0.85
+
+
+def test_the_sentence_tells_where_each_breaks(figure):
+    medians = {
+        model: np.median([r.measured["exact_match"] for r in translation.EXPERIMENT.results() if r.settings["model"] == model], axis=0)
+        for model in translation.MODELS
+    }  # fmt: skip
+    at = translation.LENGTHS.index
+    assert figure.words("attention_longest") == f"{medians['attention'][at(20)]:.2f}"
+    assert figure.words("bottleneck_longest") == f"{medians['bottleneck'][at(20)]:.2f}"
+    assert figure.words("attention_far") == f"{medians['attention'][at(40)]:.2f}"
+    for model in translation.MODELS:
+        last = int(figure.words(f"{model}_lasts"))
+        assert medians[model][at(last)] >= 0.5 > medians[model][at(last) + 1]
+    assert "注意力写对 8 个。" in figure.sentence() and "该看的词平均分到" in figure.sentence()
+    assert "没有权重可看" in figure.sentence(attention=False) and "平均分到" not in figure.sentence(attention=False)
+
+
+def test_every_control_changes_the_picture_and_it_stays_small(figure):
+    for name in figure.start:
+        for value in figure.one_step(name):
+            assert figure.on_screen(**{name: value}) != figure.on_screen(), (name, value)
+            assert figure.sentence(**{name: value}) != figure.sentence(), (name, value)
+    assert len(figure.figure._frames) <= 60_000
+    assert len(figure.still()) <= 15_000
+
+
+def test_a_live_kernel_translates_a_sentence_between_the_grids(figure):
+    _, frames = figure.answer({"n": 10}, [figure.panels[MATRIX]["matrix"], figure.panels[MATRIX]["column_words"]])
+    assert frames.array(0, dict.fromkeys(figure.grids, 0)).shape[1] == 10

@@ -1,0 +1,219 @@
+"""The toy translation: its language, the model against torch's own layers, training, and the stored results."""
+
+import random
+
+import pytest
+import torch
+from torch import nn
+
+from why_attention.fused_rnn import cell_of
+from why_attention.rnn import unroll
+from why_attention.tasks import translation
+from why_attention.tasks.translation import ADJECTIVES, END, LEXICON, NOUNS, QUANTIFIERS, Pair, Translator, batch, pair
+
+LENGTHS = [1, 2, 3, 7, 20, 40]
+
+
+@pytest.fixture(scope="module")
+def stored():
+    return {tuple(result.settings.values()): result.measured for result in translation.EXPERIMENT.results()}
+
+
+def translator(attention, size=8):
+    torch.manual_seed(0)
+    return Translator(attention, size).eval()
+
+
+# The language
+
+
+def test_47_words_of_which_no_two_share_a_translation():
+    assert len(LEXICON) == 47 and len(set(LEXICON.values())) == 47 and not set(LEXICON) & set(LEXICON.values())
+    assert all(word.isascii() and word.isalpha() for pair in LEXICON.items() for word in pair)
+    for words, ending in ((NOUNS, "o"), (ADJECTIVES, "a"), (QUANTIFIERS, "i")):
+        assert all(word.endswith(ending) for word in words.values())
+
+
+def test_the_lexicon_keeps_hardly_any_number():
+    same = [word for word in LEXICON if translation.SOURCE_NUMBER[word] == translation.TARGET_NUMBER[LEXICON[word]]]
+    assert len(same) <= 3  # a random permutation keeps 1 on average
+
+
+def phrases(source):
+    """Cut a sentence after every noun."""
+    cut, phrase = [], []
+    for word in source:
+        phrase.append(word)
+        if word in NOUNS:
+            cut, phrase = [*cut, phrase], []
+    assert not phrase
+    return cut
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_a_translation_turns_every_phrase_round_and_keeps_their_order(length):
+    rng, seen = random.Random(0), set()
+    for _ in range(50):
+        one = pair(length, rng)
+        assert len(one.source) == len(one.target) == length
+        expected = [LEXICON[word] for phrase in phrases(one.source) for word in phrase[::-1]]
+        assert one.target == expected
+        kinds = {word: kind for kind, words in zip("NAQ", (NOUNS, ADJECTIVES, QUANTIFIERS)) for word in words}
+        seen |= {"".join(kinds[word] for word in phrase) for phrase in phrases(one.source)}
+    assert seen == {kind for kind in ("N", "AN", "QN", "QAN") if len(kind) <= length}
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_the_alignment_names_the_place_of_the_source_word(length):
+    one = pair(length, random.Random(1))
+    assert [LEXICON[one.source[place]] for place in one.alignment] == one.target
+    assert sorted(one.alignment) == list(range(length))
+
+
+def test_a_batch_pads_with_ends_and_reads_back():
+    pairs = [pair(length, random.Random(length)) for length in (3, 1, 5)]
+    given = batch(pairs)
+    assert given.lengths.tolist() == [3, 1, 5] and given.source.shape == (3, 5) and given.target.shape == (3, 6)
+    assert [translation.written(row) for row in given.target] == [one.target for one in pairs]
+    assert given.real.sum(1).tolist() == [4, 2, 6]
+    assert (given.source == END).sum(1).tolist() == [2, 4, 0]
+
+
+# The model
+
+
+@pytest.mark.parametrize("length", [1, 4, 9])
+def test_the_encoder_is_torchs_bidirectional_gru(length):
+    model = translator(attention=True)
+    both = nn.GRU(8, 8, bidirectional=True, batch_first=True)
+    for layer, suffix in ((model.forwards, "_l0"), (model.backwards, "_l0_reverse")):
+        for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh"):
+            getattr(both, name + suffix).data.copy_(getattr(layer, f"{name}_l0"))
+    given = batch([pair(n, random.Random(n)) for n in (length, 9)])
+    packed = nn.utils.rnn.pack_padded_sequence(
+        model.source(given.source), given.lengths, batch_first=True, enforce_sorted=False
+    )
+    packed_states, last = both(packed)
+    states = nn.utils.rnn.pad_packed_sequence(packed_states, batch_first=True)[0]
+    h, h_last = model.encode(given.source, given.lengths)
+    real = given.source != END
+    torch.testing.assert_close(h[real], states[real])
+    torch.testing.assert_close(h_last, torch.cat([*last], dim=-1))
+
+
+def test_the_encoder_carries_our_cells():
+    model = translator(attention=True)
+    given = batch([pair(6, random.Random(0))])
+    states = unroll(cell_of(model.forwards), model.source(given.source)[0])
+    torch.testing.assert_close(model.encode(given.source, given.lengths)[0][0, :, :8], states)
+
+
+@pytest.mark.parametrize("attention", [True, False])
+def test_padding_changes_nothing(attention):
+    model = translator(attention)
+    short, long = (pair(n, random.Random(0)) for n in (4, 11))
+    alone, together = (batch(pairs) for pairs in ([short], [short, long]))
+    scores, weights = model(alone.source, alone.lengths, alone.target)
+    padded_scores, padded_weights = model(together.source, together.lengths, together.target)
+    torch.testing.assert_close(padded_scores[0, :5], scores[0])
+    if attention:
+        assert (padded_weights[0, :, 4:] == 0).all()
+        torch.testing.assert_close(padded_weights[0, :5, :4], weights[0])
+        torch.testing.assert_close(padded_weights.sum(-1), torch.ones(2, 12))
+
+
+def test_the_bottleneck_knows_a_sentence_by_its_last_state_alone(monkeypatch):
+    model = translator(attention=False)
+    given, other = (batch([pair(8, random.Random(seed))]) for seed in (0, 1))
+    scores, weights = model(given.source, given.lengths, given.target)
+    assert weights is None
+    assert (model(other.source, other.lengths, given.target)[0] - scores).abs().max() > 0.01
+    h, last = model.encode(given.source, given.lengths)
+    monkeypatch.setattr(model, "encode", lambda source, lengths: (torch.randn_like(h), last))
+    assert torch.equal(model(other.source, other.lengths, given.target)[0], scores)
+
+
+def test_told_its_own_words_a_model_writes_them_again():
+    model = translator(attention=True)
+    given = batch([pair(6, random.Random(0))])
+    own, own_weights = model(given.source, given.lengths)
+    told, told_weights = model(given.source, given.lengths, own.argmax(-1))
+    assert torch.equal(own, told) and torch.equal(own_weights, told_weights)
+    assert not torch.equal(model(given.source, given.lengths, given.target)[0], own)
+
+
+# Training
+
+
+def test_a_small_one_learns_words_and_their_alignment(monkeypatch):
+    monkeypatch.setattr(translation, "LENGTHS", [2, 40])
+    measured = translation.train("attention", seed=0, longest=3, size=32, steps=200).measured
+    exact, top1, mass, far = (
+        *(measured[name][0] for name in ("exact_match", "top1", "mass")),
+        measured["exact_match"][-1],
+    )
+    assert exact >= 0.8 and top1 >= 0.9 and mass >= 0.6
+    assert far == 0  # nobody learns 40 words from sentences of 3
+
+
+def test_a_seed_gives_the_same_weights_again_and_another_gives_others(monkeypatch):
+    monkeypatch.setattr(translation, "LENGTHS", [3])
+    a, b = (translation.train("attention", seed=0, longest=3, size=8, steps=3) for _ in range(2))
+    assert a.measured == b.measured and all(torch.equal(a.weights[name], b.weights[name]) for name in a.weights)
+    assert {weight.dtype for weight in a.weights.values()} == {torch.float16}
+    c = translation.train("attention", seed=1, longest=3, size=8, steps=3)
+    assert c.weights is None and c.measured["mass"] != a.measured["mass"]
+
+
+# The stored results
+
+
+@pytest.mark.parametrize("model", translation.MODELS)
+def test_the_checkpoint_gives_what_is_stored(stored, model):
+    trained = translation.trained(model)
+    for length in (2, 10, 20, 30):
+        expected = {
+            name: stored[model, 0][name][translation.LENGTHS.index(length)] for name in ("exact_match", "top1", "mass")
+        }
+        measured = translation.measure(trained, length)
+        for name, value in expected.items():  # another machine may round one word of a hundred sentences otherwise
+            assert measured[name] == (value if value is None else pytest.approx(value, abs=0.02)), (length, name)
+
+
+def test_attention_opens_the_bottleneck_and_fails_past_its_training_too(stored):
+    at = translation.LENGTHS.index
+    for seed in translation.SEEDS:
+        attention, bottleneck = stored["attention", seed], stored["bottleneck", seed]
+        assert attention["exact_match"][at(10)] >= 0.9 > 0.5 > bottleneck["exact_match"][at(10)]
+        assert attention["top1"][at(10)] >= 0.9
+        assert attention["exact_match"][at(40)] < 0.5
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("refused", "words"),
+    [
+        (lambda: pair(0, random.Random(0)), "length=0: a sentence has at least 1 word"),
+        (lambda: batch([]), "pairs has 0 entries"),
+        (
+            lambda: batch([Pair(["cat", "unicorn"], ["felo", "felo"], [0, 1])]),
+            r"\['unicorn'\] are none of the 47 words",
+        ),
+        (lambda: translation.train("transformer", 0), "model='transformer': it must be one of"),
+        (lambda: translation.trained("lstm"), "model='lstm': it must be one of"),
+        (lambda: call(torch.zeros(3, dtype=int), [3]), r"source has shape \(3,\): it must be \(batch, S\)"),
+        (lambda: call(torch.zeros(1, 0, dtype=int), [0]), r"source has shape \(1, 0\)"),
+        (lambda: call(torch.zeros(1, 3, dtype=int), [3, 3]), r"lengths has shape \(2,\), but source has 1 sentences"),
+        (lambda: call(torch.zeros(2, 3, dtype=int), [0, 4]), r"lengths \[0, 4\] lie outside 1 … 3"),
+        (lambda: call(torch.zeros(1, 3, dtype=int), [3], torch.zeros(1, 3)), r"needs \(1, 4\)"),
+    ],
+)
+def test_what_cannot_be_is_refused(refused, words):
+    with pytest.raises(ValueError, match=words):
+        refused()
+
+
+def call(source, lengths, target=None):
+    return translator(attention=True)(source, torch.tensor(lengths), target)
