@@ -339,6 +339,31 @@ def test_panels_of_one_figure_share_the_pick(visit, tmp_path):
     assert "twos" in readout(page)
 
 
+def test_two_lines_of_the_same_heights_stand_where_each_has_its_own_places(visit, tmp_path):
+    unit = Axis("size", limits=(0, 9), quantum=0.01)
+    places = {"left": lambda n: [n, n], "right": [8, 8]}
+    figure = Explorable(
+        "uprights",
+        title="uprights",
+        reading="-",
+        controls=[Control("n", [1, 2], label="n")],
+        panels=[Lines("", unit, unit, [Series([0, 9], x, label) for label, x in places.items()])],
+        sentence=Sentence("{n}"),
+    )
+    (tmp_path / "page.html").write_text(page_of([figure], "en"), encoding="utf-8")
+    page = visit.open((tmp_path / "page.html").as_uri())
+
+    def drawn():
+        paths = page.locator("figure svg svg path.bold").evaluate_all("(paths) => paths.map((path) => path.getAttribute('d'))")
+        return [float(path[1:].split(",")[0]) for path in paths]
+
+    before = drawn()
+    assert before[0] < before[1]
+    move(page, "n")
+    after = drawn()
+    assert before[0] < after[0] < after[1] == before[1]
+
+
 def test_words_stand_at_the_cells_of_a_heatmap_in_its_table_and_in_what_a_pick_reads_out(visit, tmp_path):
     figure = Explorable(
         "words",

@@ -39,10 +39,9 @@ function linesAt(panel, view) {
     const to = x.values.findLastIndex((place) => place <= limits[0][1]) + 1;
     if (from < 0 || to <= from) return null; // nothing of it lies within the limits
     const focused = inFocus(one, view);
-    const medians = medianOf(values, rows);
-    const middle = medians.subarray(from, to);
+    const middle = medianOf(values, rows).subarray(from, to);
     const lines = focused ? Array.from({ length: rows }, (_, row) => values.subarray(row * length + from, row * length + to)) : [middle];
-    return { label: one.label, inFocus: focused, x: x.values.subarray(from, to), y: lines, middle, family: values, medians };
+    return { label: one.label, inFocus: focused, x: x.values.subarray(from, to), y: lines, middle, places: x.values, family: values };
   });
   return { limits, series };
 }
@@ -61,6 +60,15 @@ function makeSeries(one) {
   const name = node("text", { class: "label", x: 16, y: 4 });
   const label = node("g", {}, node("path", { class: `series mark ${one.mark}`, d: `M9,0${MARKS[one.mark]}` }), name);
   return { one, group, thin, bold, marks, label, name };
+}
+
+const ids = new WeakMap();
+let idCount = 0;
+
+// A number that belongs to this object or array alone.
+function idOf(thing) {
+  if (!ids.has(thing)) ids.set(thing, ++idCount);
+  return ids.get(thing);
 }
 
 const rounded = (number) => Math.round(10 * number) / 10;
@@ -114,16 +122,21 @@ export function linesPanel(panel, words) {
     return { x, y, box, plot, paths: new Map() };
   }
 
-  // A path at this frame, kept: a slider often returns to where it was.
-  function kept(numbers, make) {
-    if (!frame.paths.has(numbers)) frame.paths.set(numbers, make());
-    return frame.paths.get(numbers);
+  // A series' paths at this frame, kept for these x and y: a slider often returns to where it was.
+  function kept(one, { places, family }, make) {
+    const key = [one, places, family].map(idOf).join(" ");
+    if (!frame.paths.has(key)) frame.paths.set(key, make());
+    return frame.paths.get(key);
   }
 
   function drawSeries({ one, group, thin, bold, marks, label, name }, data, limits, { x, y, box, plot }) {
     for (const element of [group, label]) set(element, "class", data.inFocus ? one.color : "aside");
-    set(thin, "d", data.y.length > 1 ? kept(data.family, () => data.y.map((row) => lineOf(data.x, row, x, y)).join("")) : "");
-    const [line, dots] = kept(data.medians, () => [lineOf(data.x, data.middle, x, y), marksOf(one.mark, data.x, data.middle, limits[0], x, y)]);
+    const [each, line, dots] = kept(one, data, () => [
+      data.y.length > 1 ? data.y.map((row) => lineOf(data.x, row, x, y)).join("") : "",
+      lineOf(data.x, data.middle, x, y),
+      marksOf(one.mark, data.x, data.middle, limits[0], x, y),
+    ]);
+    set(thin, "d", each);
     set(bold, "d", line);
     set(marks, "d", dots);
     const end = y(data.middle.at(-1));
