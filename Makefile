@@ -2,9 +2,10 @@
 # make lab     set up, derive a notebook from every page, open them in JupyterLab (options: LAB="--no-browser")
 # make site    set up, build both editions into _site/
 # make test    set up, build both editions from scratch, test everything but what takes long
-# make test-routes  after make test: what takes long, of the other routes to a reader: every notebook run from top to bottom
+# make test-routes  after make test: what takes long, of the other routes to a reader: Binder, with every notebook run, Colab, the offline book
 # make bench   measure the ratios that the project promises
 # make experiments  train everything that the pages draw, anew (some minutes on 2 cores; an interrupted training goes on)
+# make offline pack the site into book-offline.zip, which opens without a server
 # make picture photograph the READMEs' figure
 # make clean   remove what the others made, but for .venv, node_modules and _notebooks
 
@@ -13,7 +14,7 @@ PORT ?= 8000
 LAB ?=
 IN_VENV = .venv/bin/python
 
-.PHONY: serve lab site setup test test-routes bench experiments picture clean
+.PHONY: serve lab site setup test test-routes bench experiments offline picture clean
 
 serve: site
 	@$(IN_VENV) tools/serve.py $(PORT)
@@ -30,11 +31,11 @@ setup:
 test:
 	@$(PYTHON) tools/environment.py test
 	@$(IN_VENV) tools/site.py
-	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) -m pytest -n 2 --dist worksteal -m "not routes"
+	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && PYTHONWARNDEFAULTENCODING=1 $(IN_VENV) -m pytest -n 2 --dist worksteal -m "not routes"
 
 test-routes:
 	@$(PYTHON) tools/environment.py test
-	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) -m pytest -n 2 --dist worksteal -m routes
+	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) -m pytest -n 2 --dist loadfile -m routes -rP
 
 bench: site
 	@$(PYTHON) tools/environment.py test
@@ -48,9 +49,12 @@ bench: site
 experiments: setup
 	@OMP_NUM_THREADS=1 $(IN_VENV) -m why_attention.tasks
 
+offline: site
+	@$(IN_VENV) tools/offline.py
+
 picture: site
 	@$(PYTHON) tools/environment.py test
 	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) tools/picture.py
 
 clean:
-	rm -rf _build _site .store # _notebooks stays, for a reader may have written in it
+	rm -rf _build _site .store book-offline.zip # _notebooks stays, for a reader may have written in it

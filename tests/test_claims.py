@@ -16,8 +16,7 @@ from why_attention.explorable import Text, set_language
 BOOK = Path(__file__).parents[1] / "book"
 LANGUAGES = ("zh", "en")
 CHECKED = [claim for claim in CLAIMS if claim.check]
-BY_SOURCE = [1, 2, 10, 22, 23]  # dates, history, and what takes trained models
-TRAINED = [10, 13, 16, 23, 24]  # the main part measures the rest of them
+BY_SOURCE = [1, 2, 22]  # dates and history
 
 each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: str(claim.number))
 each_check = pytest.mark.parametrize("claim", CHECKED, ids=lambda claim: str(claim.number))
@@ -48,9 +47,8 @@ def test_the_claims_are_numbered_from_1_to_25():
     assert [claim.number for claim in CLAIMS] == list(range(1, 26))
 
 
-def test_what_has_no_check_and_what_is_left_to_trained_models():
+def test_only_dates_and_history_have_no_check():
     assert [claim.number for claim in CLAIMS if claim.check is None] == BY_SOURCE
-    assert [claim.number for claim in CLAIMS if claim.trained] == TRAINED
 
 
 @each_claim
@@ -84,8 +82,7 @@ def test_a_doi_tells_no_month():
 
 @each_claim
 def test_the_section_that_shows_a_claim_exists(claim):
-    assert bool(claim.page) != (claim.number == 23)  # the main part is still to come
-    for language in LANGUAGES if claim.page else ():
+    for language in LANGUAGES:
         text = (BOOK / language / f"{claim.page}.md").read_text(encoding="utf-8")
         section = getattr(claim.section, language)
         assert not section or section in re.findall(r"^#+ (.*)$", text, re.M)
@@ -96,7 +93,7 @@ def test_the_page_of_claims_says_where_each_is_shown(language):
     text = (BOOK / language / "claims.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ([\d、, ]+) \| \[.*?\]\((.*?)\.md\) \| (.*) \|$", text, re.M)
     shown = {int(number): (page, sections) for listed, page, sections in rows for number in re.findall(r"\d+", listed)}
-    assert sorted(shown) == [claim.number for claim in CLAIMS if claim.page]
+    assert sorted(shown) == [claim.number for claim in CLAIMS]
     for claim in (CLAIMS[number - 1] for number in shown):
         page, sections = shown[claim.number]
         assert page == claim.page
@@ -358,13 +355,6 @@ def test_the_table_names_each_check_as_the_page_calls_it():
         assert (called is None) == (claim.check is None)
         if called:
             assert getattr(getattr(claims, called[1]), called[2]) is claim.check
-
-
-@each_language
-def test_a_row_says_what_is_left_to_trained_models(language):
-    set_language(language)
-    _, row = Rows(claims.table((CLAIMS[9],)).data).rows
-    assert {"zh": "见后面的“主件”一节", "en": "left to the main part, a later section"}[language] in row
 
 
 @each_language

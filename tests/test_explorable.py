@@ -604,7 +604,7 @@ def test_outside_the_package_a_change_of_any_python_file_changes_the_fingerprint
 @pytest.mark.parametrize("module", ["figures.gradient_decay", "figures.dilution", "figures.recall"])
 def test_a_figure_of_the_package_depends_on_just_the_files_that_python_imports_for_it(package, module):
     program = f"import sys, why_attention.{module}; print(*(m.__file__ for m in sys.modules.values() if m and m.__name__.startswith('why_attention')))"
-    imported = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    imported = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True).stdout
     root = Path(why_attention.__file__).parent
     expected = {Path(path).relative_to(root).as_posix() for path in imported.split()}
     name = f"why_attention.{module}"

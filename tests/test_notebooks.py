@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import nbclient
 import nbformat
 import pytest
 from test_pages import EDITIONS, PAGES, ROOT, each_page, each_text, tokens
@@ -38,7 +37,8 @@ def tool():
 
 @pytest.fixture(scope="module")
 def derive(tool):
-    return cache(lambda edition, page: tool("notebooks").derive(ROOT / "book" / edition / page, edition))
+    address = tool("repository").repository()
+    return cache(lambda edition, page: tool("notebooks").derive(ROOT / "book" / edition / page, edition, address))
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,8 @@ def derived_text(tool, tmp_path):
     def derived(text, edition="zh"):
         path = tmp_path / "made-up.md"
         path.write_text(HEAD + text, encoding="utf-8")
-        return [cell.source for cell in nbformat.reads(tool("notebooks").derive(path, edition), as_version=4).cells]
+        first, *cells = nbformat.reads(tool("notebooks").derive(path, edition), as_version=4).cells
+        return [cell.source for cell in cells]
 
     return derived
 
@@ -142,7 +143,8 @@ def test_a_notebook_names_its_kernel_and_its_page(derive, edition, page):
 
 @each_text
 def test_code_cells_are_the_pages_own_in_order(derive, edition, page):
-    code = [cell.source for cell in read(derive(edition, page)).cells if cell.cell_type == "code"]
+    first, *code = [cell.source for cell in read(derive(edition, page)).cells if cell.cell_type == "code"]
+    assert "find_spec" in first
     assert code == [cell.strip("\n") for cell in code_of_page(edition, page)]
 
 
@@ -395,28 +397,3 @@ def test_writing_all_notebooks_again_changes_none(tool, all_notebooks, capsys):
 def test_the_readers_locale_chooses_the_edition(tool, monkeypatch, found, edition):
     monkeypatch.setattr(locale, "getlocale", lambda *_: (found, "UTF-8"))
     assert tool("lab").edition() == edition
-
-
-# Running
-
-
-@pytest.mark.routes
-@each_text
-def test_a_notebook_runs_from_top_to_bottom(derive, monkeypatch, tmp_path, edition, page):
-    """Figures come from the store, which `make site` has filled."""
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
-    notebook = read(derive(edition, page))
-    nbclient.NotebookClient(
-        notebook, timeout=900, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
-    ).execute()
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    skipped = [
-        cell for cell in code if "skip-execution" in cell.metadata.get("tags", [])
-    ]  # to measure the reader's machine
-    assert all(cell.outputs == [] and ".time_here()" in cell.source for cell in skipped)
-    code = [cell for cell in code if cell not in skipped]
-    assert all(cell.execution_count == number for number, cell in enumerate(code, start=1))
-    outputs = [output for cell in code for output in cell.outputs]
-    assert [output.text for output in outputs if output.get("name") == "stderr"] == []
-    shown = sum("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in outputs)
-    assert shown == sum(len(re.findall(r"\.figure\(", cell.source)) for cell in code)

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import yaml
 from environment import ROOT, VARIABLES
+from notebooks import derive
+from repository import BRANCH, repository
 
 BUILD = ROOT / "_build"
 SITE = ROOT / "_site"
@@ -49,6 +51,9 @@ def settings(edition: str) -> dict:
         sphinx["config"][key] = [str(ROOT / path) for path in sphinx["config"][key]]
     other = next(folder for name, folder in EDITIONS.items() if name != edition)
     sphinx["config"]["other_edition"] = other or ".."
+    # what launch.html asks for: where the notebooks of this edition are in the repository
+    here = {"notebooks": f"book/{edition}", "notebooks_branch": BRANCH, "repository": repository()}
+    sphinx["config"]["html_context"] |= here
     return config
 
 
@@ -126,6 +131,10 @@ def assemble(built: dict[str, Path]) -> None:
             ignore=shutil.ignore_patterns("reports", ".buildinfo*", "*.map"),
             dirs_exist_ok=True,
         )
+        for page in (ROOT / "book" / edition).glob("*.md"):
+            notebook = new / folder / "notebooks" / f"{page.stem}.ipynb"
+            notebook.parent.mkdir(exist_ok=True)
+            notebook.write_text(derive(page, edition, repository()), encoding="utf-8", newline="\n")
     shutil.copy(ROOT / "book" / "404.html", new)
     (new / ".nojekyll").touch()  # GitHub Pages would leave out folders that begin with _
     before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
@@ -142,6 +151,8 @@ def main() -> None:
         print(f"── {words} ({time.monotonic() - start:.0f} s)", flush=True)
 
     start = time.monotonic()
+    if not repository():
+        step("no repository on GitHub is named (BOOK_REPOSITORY or git's origin): no buttons for Binder and Colab")
     step("computing the figures")
     if run([sys.executable, "-m", "why_attention.figures"]) != [0]:
         sys.exit("site: the figures could not be computed; _site is as it was.")

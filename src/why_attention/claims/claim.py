@@ -71,7 +71,7 @@ class Claim:
 
     common: what is commonly said.  correct: what the book says.  verdict: what the book makes of the common version,
     which ``check`` must find as well; without a check it rests on the sources alone.  page, section: where the book
-    shows it, empty where no page does yet.  trained: part of it is about trained models, which the main part measures.
+    shows it.
     """
 
     number: int
@@ -79,7 +79,6 @@ class Claim:
     correct: Text
     verdict: Verdict
     sources: tuple[Source, ...]
-    page: str = ""
+    page: str
     section: Text = Text("", "")
     check: Callable[[], Result] | None = None
-    trained: bool = False

@@ -12,6 +12,7 @@ from why_attention.explorable import Text
 from why_attention.explorable.numbers import power_text
 from why_attention.parallel_scan import loop, parallel_scan, scan_rounds
 from why_attention.rnn import LSTMCell, RNNCell, decay_bound, ensemble, gradient_decay, step_jacobians, unroll
+from why_attention.tasks import recall
 
 __all__ = ["CLAIMS"]
 
@@ -179,6 +180,25 @@ def forget_gates() -> Result:
     return Result(value, held=a_step[0] < a_step[1] < 0.99, failed=a_step[2] >= 1)
 
 
+def memory_of_the_trained() -> Result:
+    """Claim 10: how far back trained networks recall a symbol, and what arrives from there before training."""
+    plain, chrono = "LSTM b=1", "LSTM chrono"
+    reached = {model: recall.longest(model) for model in (plain, chrono)}
+    near, far = (recall.median(chrono, T, "gradient") for T in (recall.LENGTHS[0], recall.LENGTHS[-1]))
+    T, times = recall.LENGTHS[-1], far / near
+    value = Text(
+        zh=f"训练后记得住首个符号的最大 T：LSTM（遗忘门偏置 1）{reached[plain]}，chrono 初始化的 LSTM {reached[chrono]}；"
+        f"而 chrono 在训练前传回首个符号的梯度，T 从 {recall.LENGTHS[0]} 到 {T} 只变为 {times:.1e} 倍",
+        en=f"largest T across which the first symbol is recalled after training: {reached[plain]} by an LSTM with forget bias 1, "
+        f"{reached[chrono]} by one initialised by chrono; but before training, chrono's gradient at the first symbol "
+        f"falls from T = {recall.LENGTHS[0]} to {T} to {times:.1e} of itself only",
+    )
+    exponential = 0.9 ** (T - recall.LENGTHS[0])  # what a factor of 0.9 a step would leave
+    return Result(
+        value, held=max(reached.values()) < 500, failed=reached[chrono] > reached[plain] and times > exponential
+    )
+
+
 CLAIMS = (
     Claim(
         3,
@@ -315,6 +335,6 @@ CLAIMS = (
         sources=(KHANDELWAL, DAI),
         page="recurrence",
         section=Text(zh="这些测量没有说什么", en="What these measurements do not show"),
-        trained=True,
+        check=memory_of_the_trained,
     ),
 )

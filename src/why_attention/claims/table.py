@@ -20,10 +20,6 @@ DISAGREES = Text(
     zh="⚠ 这次量到的和本书的判定不一致，本书说的是：",
     en="⚠ This measurement does not agree with the book, whose verdict is: ",
 )
-LATER = Text(
-    zh="要用训练好的模型来量的部分，见后面的“主件”一节。",
-    en="What takes trained models to measure is left to the main part, a later section.",
-)
 BREAKS = 'style="overflow-wrap: anywhere"'  # a long name must not widen the table
 CHECK = Text(zh="检验：", en="Check: ")
 CAPTION = Text(zh="个说法，判定和量到的数", en="claims, their verdicts, and what was measured")
@@ -57,8 +53,6 @@ def row(claim: Claim, result: Result | None) -> str:
     measured = [str(BY_SOURCE if result is None else result.value)]  # then remarks on it
     if verdict != claim.verdict:
         measured.append(f"{DISAGREES}{claim.verdict}")
-    if claim.trained:
-        measured.append(str(LATER))
     check = f"{CHECK}<code {BREAKS}>{escape(name(claim.check))}</code><br>" if claim.check else ""
     sources = str(Text(zh="；", en="; ")).join(map(link, claim.sources))
     return (

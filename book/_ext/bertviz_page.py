@@ -1,0 +1,30 @@
+"""BertViz's views on the site: one copy of d3 and jQuery for all, which a browser fetches when a reader opens a view."""
+
+import html
+import shutil
+from pathlib import Path
+
+from sphinx.application import Sphinx
+
+from why_attention.bertviz_views import SCRIPTS, libraries
+
+
+def copy_scripts(app: Sphinx, exception: Exception | None) -> None:
+    if exception or app.builder.format != "html":
+        return
+    for script in SCRIPTS:
+        shutil.copy(script, Path(app.outdir, "_static"))
+
+
+def share_scripts(_app: Sphinx, _pagename: str, _template: str, context: dict, _doctree: object) -> None:
+    """Exchange the copy that each view of a notebook carries for the addresses of the site's."""
+    addresses = [context["pathto"](f"_static/{script.name}", resource=True) for script in SCRIPTS]
+    elements = "".join(f'<script src="{address}"></script>' for address in addresses)
+    if "body" in context:
+        context["body"] = context["body"].replace(html.escape(libraries()), html.escape(elements))
+
+
+def setup(app: Sphinx) -> dict:
+    app.connect("build-finished", copy_scripts)
+    app.connect("html-page-context", share_scripts)
+    return {"parallel_read_safe": True}

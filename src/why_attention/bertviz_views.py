@@ -1,0 +1,188 @@
+"""BertViz's head view and model view of attention maps, made to need nothing but themselves.
+
+BertViz writes a page part that loads its scripts from other hosts: offline it stays blank, and two in one notebook race
+for the same names.  Here the part becomes a document in a frame of its own, with d3 and jQuery (which npm has installed)
+inside it, its words in the page's language, and layers and heads counted from 1.  Where npm has installed nothing, the
+scripts still come from where BertViz gets them, and the view says so.
+
+Nothing of a view is parsed before the reader opens it.
+
+Source: Vig 2019, "A Multiscale Visualization of Attention in the Transformer Model".
+"""
+
+import html
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import bertviz
+from torch import Tensor
+
+from why_attention.explorable.text import Text, language
+from why_attention.pretrained import stacked
+
+__all__ = ["View", "head_view", "model_view", "SCRIPTS", "libraries"]
+
+SPECIAL = ("[CLS]", "[SEP]", "[PAD]", "<s>", "</s>", "<pad>")  # what a tokenizer adds to the words of a sentence
+MODULES = Path(__file__).parents[2] / "node_modules"
+SCRIPTS = [MODULES / "d3" / "dist" / "d3.min.js", MODULES / "jquery" / "dist" / "jquery.min.js"]
+PARAMS = re.compile(r"(const params = .*); // HACK: .*")  # BertViz writes its numbers once more, into this comment
+FRAME = Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
+
+LAYER, HEAD = Text("层", "Layer"), Text("头", "Head")
+LAYERS, HEADS = Text("层", "Layers"), Text("头", "Heads")
+HEAD_VIEW = Text("BertViz 的 head view：一次看一层的各个头", "BertViz's head view: the heads of one layer at a time")
+MODEL_VIEW = Text("BertViz 的 model view：所有层的所有头", "BertViz's model view: all heads of all layers")
+SIZES = Text("（{} 层 × {} 头，{} 个词元）", " ({} layers × {} heads, {} tokens)")
+HEAD_READING = Text(
+    "左边是查询，右边是键；线越浓，权重越大。一种颜色是一个头：点一下色块就把这个头关掉或打开，点两下只留它一个。"
+    "指着左边的一个词，就只看它把注意力分给了谁；指着右边的，就看谁注意它。",
+    "Queries stand on the left, keys on the right; the stronger a line, the larger the weight. A colour is a head: click "
+    "its box to switch it off or on, twice to keep it alone. Point at a word on the left to see only where it attends, "
+    "at one on the right to see who attends to it.",
+)
+MODEL_READING = Text(
+    "一行是一层，一列是一个头；每个小图里左边是查询，右边是键。点一个小图就把它放大，再点一下就收起。",
+    "A row is a layer, a column a head; in each small picture queries stand on the left, keys on the right. "
+    "Click one to enlarge it, and once more to put it away.",
+)
+HIDDEN = Text(
+    "没有画 {}：它们不是句子里的词，却占去全部注意力的 {:.0%}。所以画出来的权重，一行加起来不到 1。",
+    "Not drawn: {}, which are no words of the sentence but take {:.0%} of all attention. "
+    "So the weights that are drawn sum to less than 1 for a query.",
+)
+ELSEWHERE = Text(
+    "这里没有装 d3 和 jQuery，所以这幅图要从别的网站取它们；断网时就是空白。",
+    "d3 and jQuery are not installed here, so this view gets them from another host; without a network it stays blank.",
+)
+
+
+class View:
+    """A view that a notebook and a page show as HTML, closed until the reader opens it."""
+
+    def __init__(self, title: str, notes: list[str], document: str):
+        self.title, self.notes, self.document = title, notes, document
+        self.language = language()
+
+    def __repr__(self) -> str:
+        return f"<{self.title}>"
+
+    def _repr_html_(self) -> str:
+        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
+        # srcdoc is set when the reader opens it: browsers load a frame in a closed <details> at once, also a lazy one
+        return (
+            f'<details class="bertviz" lang="{self.language}" '
+            "ontoggle=\"const f = this.querySelector('iframe'); f.srcdoc ||= f.dataset.document\">"
+            f"<summary>{html.escape(self.title)}</summary>{notes}"
+            f'<iframe title="{html.escape(self.title)}" style="width: 100%; border: 0" '
+            f'data-document="{html.escape(self.document)}"></iframe></details>'
+        )
+
+
+def head_view(
+    maps: Tensor | Sequence[Tensor],
+    tokens: Sequence[str],
+    layer: int = 1,
+    heads: Sequence[int] | None = None,
+    hide: Sequence[str] = SPECIAL,
+) -> View:
+    """Return BertViz's view of one layer at a time, which starts with these heads of this layer, or with all its heads.
+
+    maps: (layers, heads, n, n), a row a query, or one such tensor a layer as a model returns them.  tokens: n words.
+    layer and heads: counted from 1.  hide: tokens that are not drawn.
+    Raises ValueError for maps that are none, for another number of tokens, and for a layer or head that is not there.
+    """
+    maps, tokens, share = shown(maps, tokens, hide)
+    if not 1 <= layer <= len(maps):
+        raise ValueError(f"layer {layer} is none of 1 … {len(maps)}")
+    if heads is not None and (not heads or not set(heads) <= set(range(1, maps.shape[1] + 1))):
+        raise ValueError(f"heads {list(heads)} are not all of 1 … {maps.shape[1]}, or none: name at least one")
+    chosen = None if heads is None else [head - 1 for head in heads]
+    part = bertviz.head_view(list(maps[:, None]), tokens, layer=layer - 1, heads=chosen, html_action="return").data
+    part = exchanged(
+        part,
+        ('Layer: <select id="layer"></select>', f'<label>{LAYER} <select id="layer"></select></label>'),
+        (f'"layer": {layer - 1}', f'"layer": {layer}'),
+    )
+    return view(HEAD_VIEW, HEAD_READING, part, maps, tokens, share)
+
+
+def model_view(maps: Tensor | Sequence[Tensor], tokens: Sequence[str], hide: Sequence[str] = SPECIAL) -> View:
+    """Return BertViz's view of all heads of all layers at once.  Parameters and errors are those of ``head_view``."""
+    maps, tokens, share = shown(maps, tokens, hide)
+    part = bertviz.model_view(list(maps[:, None]), tokens, html_action="return").data
+    part = exchanged(
+        part,
+        ('.text("Heads")', f'.text("{HEADS}")'),
+        ('.text("Layers")', f'.text("{LAYERS}")'),
+        ("'Layer ' +", f"'{LAYER} ' +"),
+        ('", Head " +', f'", {HEAD} " +'),
+        ('"display_mode": "dark"', '"display_mode": dark ? "dark" : "light"'),
+        # BertViz makes pictures as large as their number lets it: those of few heads would fill a screen each
+        (f'"total_heads": {maps.shape[1]}', f'"total_heads": {max(maps.shape[1], 6)}'),
+        (f'"include_heads": {[*range(maps.shape[1])]}', f'"include_heads": {[*range(1, maps.shape[1] + 1)]}'),
+    )
+    return view(MODEL_VIEW, MODEL_READING, part, maps, tokens, share)
+
+
+def shown(maps: Tensor | Sequence[Tensor], tokens: Sequence[str], hide: Sequence[str]):
+    """Return the maps and the tokens without those to hide, and what share of all attention these had, by token."""
+    maps, tokens = stacked(maps).detach().cpu().double(), [str(token) for token in tokens]
+    if maps.shape[-1] != len(tokens):
+        raise ValueError(f"the maps are of {maps.shape[-1]} positions, but there are {len(tokens)} tokens: {tokens}")
+    if not ((0 <= maps) & (maps <= 1.001)).all():  # NaN is neither
+        bad = maps[~((0 <= maps) & (maps <= 1.001))]
+        raise ValueError(
+            f"{len(bad)} of {maps.numel()} weights lie outside 0 … 1, the first is {bad[0]:g}: "
+            "maps hold the weights after the softmax, not the scores before it"
+        )
+    keep = [i for i, token in enumerate(tokens) if token not in hide]
+    if not keep:
+        raise ValueError(f"all {len(tokens)} tokens are to be hidden: {tokens}")
+    share = {
+        token: maps[..., [one == token for one in tokens]].sum().item() / maps.sum().item()
+        for token in dict.fromkeys(tokens)
+        if token in hide
+    }
+    # a thousandth is less than an eye can tell from 0, and every digit more is paid for in kilobytes
+    return maps[..., keep, :][..., keep].round(decimals=3), [tokens[i] for i in keep], share
+
+
+def view(name: Text, reading: Text, part: str, maps: Tensor, tokens: list[str], share: dict[str, float]) -> View:
+    """Return the view that BertViz's part of a page becomes."""
+    title = f"{name}{SIZES}".format(len(maps), maps.shape[1], len(tokens))
+    notes = [str(reading)]
+    if share:
+        notes.append(str(HIDDEN).format(str(Text("、", ", ")).join(share), sum(share.values())))
+    part = exchanged(
+        part, (f'"include_layers": {[*range(len(maps))]}', f'"include_layers": {[*range(1, len(maps) + 1)]}')
+    )
+    part = PARAMS.sub(lambda match: match[1].replace("</", "<\\/") + ";", part)
+    if all(script.exists() for script in SCRIPTS):
+        part = self_contained(part)
+    else:
+        notes.append(str(ELSEWHERE))
+    words = {"LANGUAGE": language(), "TITLE": html.escape(title), "LAYER": str(LAYER), "HEAD": str(HEAD), "PART": part}
+    return View(title, notes, re.sub(r"\b[A-Z]+\b", lambda word: words.get(word[0], word[0]), FRAME))
+
+
+def self_contained(part: str) -> str:
+    """Return BertViz's part of a page with d3 and jQuery in it, and a call where it asked require.js for them."""
+    part = re.sub(r"<script src=[^>]*require[^>]*></script>", lambda _: libraries(), part)
+    part = re.sub(r"require\.config\(\{.*?\}\);", "", part, flags=re.DOTALL)
+    part = exchanged(part, ("requirejs(['jquery', 'd3'], function", "(function"))
+    return re.sub(r"\}\);\s*</script>\s*$", "})(jQuery, d3);\n</script>", part)
+
+
+def libraries() -> str:
+    """Return d3 and jQuery, the scripts that BertViz draws with, as the elements of a page."""
+    return "".join(f"<script>{script.read_text(encoding='utf-8')}</script>" for script in SCRIPTS)
+
+
+def exchanged(part: str, *pairs: tuple[str, str]) -> str:
+    """Return a text with the old of each pair exchanged for the new.  Raises ValueError where an old is not in it."""
+    for old, new in pairs:
+        if old not in part:
+            raise ValueError(f"BertViz wrote no {old!r}: this module reads what its version 1.4.1 writes; install that")
+        part = part.replace(old, new)
+    return part

@@ -1,0 +1,108 @@
+"""Attention maps of pretrained encoders: of any that a reader names, and those of one that are stored with the chapter.
+
+The stored maps are of all-MiniLM-L6-v2 on one sentence and on the same sentence with another last word;
+tools/extract_maps.py has written them, and says in their provenance from what.
+
+Sources: Devlin et al. 2019, Section 3 (the encoder); Wang et al. 2020, "MiniLM" (the stored one's pretraining).
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+__all__ = ["StoredMaps", "attention_maps", "stacked", "load_maps", "store_maps"]
+
+STORED = Path(__file__).parent / "tasks" / "results" / "minilm_maps.npz"
+THOUSAND = 1000  # weights are kept in thousandths: more digits than a picture shows
+
+
+@dataclass(frozen=True)
+class StoredMaps:
+    """The maps (layers, heads, n, n) of an encoder on a sentence of n tokens, and whose they are and how they were made."""
+
+    sentence: str
+    tokens: list[str]
+    maps: Tensor
+    provenance: dict[str, str]
+
+
+def attention_maps(model: str | Path, sentence: str) -> tuple[list[str], Tensor]:
+    """Return the n tokens that an encoder makes of a sentence, and its attention maps (layers, heads, n, n).
+
+    model: its name among the models of Hugging Face, which needs a network, or a folder with its files.
+    Raises ValueError for a model that also decodes, for more tokens than it has positions, and as ``stacked`` does.
+    """
+    from transformers import AutoModel, AutoTokenizer  # takes a while, and only this function needs it
+
+    tokenizer = AutoTokenizer.from_pretrained(model)
+    # the default computes attention without ever holding its weights, and then there is nothing to return
+    encoder = AutoModel.from_pretrained(model, attn_implementation="eager").eval()
+    if encoder.config.is_encoder_decoder:
+        raise ValueError(f"{model} is an encoder with a decoder: name an encoder, such as bert-base-chinese")
+    encoded = tokenizer(sentence, return_tensors="pt")
+    ids, positions = encoded["input_ids"][0], encoder.config.max_position_embeddings
+    if len(ids) > positions:
+        raise ValueError(f"the sentence makes {len(ids)} tokens, but {model} has {positions} positions: shorten it")
+    with torch.no_grad():
+        attentions = encoder(**encoded, output_attentions=True).attentions
+    return tokenizer.convert_ids_to_tokens(ids), stacked(attentions)
+
+
+def stacked(attentions: Tensor | Sequence[Tensor] | None) -> Tensor:
+    """Return what a model of Hugging Face gives as ``attentions`` as one tensor (layers, heads, n, n).
+
+    attentions: a tensor (heads, n, n) or (1, heads, n, n) a layer, or all of them in one tensor.
+    Raises ValueError where there are none, and for other shapes and for more than one sentence.
+    """
+    if attentions is None or len(attentions) == 0 or any(one is None for one in attentions):
+        raise ValueError(
+            f"the attentions are {attentions!r}: without output_attentions=True, and with the attention that "
+            'transformers chooses by default, no weights are kept; load the model with attn_implementation="eager"'
+        )
+    attentions = [torch.as_tensor(one) for one in attentions]
+    shapes = [tuple(one.shape) for one in attentions]
+    layers = [one[0] if one.ndim == 4 and len(one) == 1 else one for one in attentions]
+    square = all(one.ndim == 3 and one.shape[1] == one.shape[2] and one.numel() for one in layers)
+    if not square or len({one.shape for one in layers}) > 1:
+        raise ValueError(
+            f"the attentions of {len(shapes)} layers have shapes {sorted(set(shapes))}: "
+            "each must be (heads, n, n) or, of a batch of one sentence, (1, heads, n, n), the same for all"
+        )
+    return torch.stack(layers)
+
+
+def load_maps(last_word: str = "tired") -> StoredMaps:
+    """Return the stored maps for the sentence that ends in "tired", or for the one that ends in "wide".
+
+    The weights are float32, exact to half a thousandth.  Raises ValueError for another word and for a file that is
+    missing or damaged.
+    """
+    try:
+        with np.load(STORED) as file:
+            stored = json.loads(file["about"].item())
+            numbers = {word: file[word] for word in stored["sentences"]}
+    except Exception as error:  # numpy, zipfile and json each have their own
+        raise ValueError(
+            f"the stored maps {STORED.name} cannot be read ({error}): restore the file from the repository, "
+            "or make it anew with tools/extract_maps.py"
+        ) from error
+    if last_word not in numbers:
+        raise ValueError(f"no maps are stored for {last_word!r}: the last word is one of {', '.join(numbers)}")
+    maps = torch.from_numpy(numbers[last_word].astype(np.float32) / THOUSAND)
+    return StoredMaps(stored["sentences"][last_word], stored["tokens"][last_word], maps, stored["provenance"])
+
+
+def store_maps(file: Path, maps: dict[str, StoredMaps]) -> None:
+    """Write maps of one provenance to a file, by the last word of their sentences, in thousandths."""
+    about = {
+        "sentences": {word: one.sentence for word, one in maps.items()},
+        "tokens": {word: one.tokens for word, one in maps.items()},
+        "provenance": next(iter(maps.values())).provenance,
+    }
+    numbers = {word: (one.maps.numpy() * THOUSAND).round().astype(np.uint16) for word, one in maps.items()}
+    np.savez_compressed(file, about=json.dumps(about), **numbers)

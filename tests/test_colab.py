@@ -1,0 +1,56 @@
+"""Colab's route: the first cell of a notebook adds the package to what is there, and touches nothing of it."""
+
+import json
+import zipfile
+
+import pytest
+from branch import ROOT, new_branch, new_environment, new_wheel, pinned, run
+
+pytestmark = pytest.mark.routes
+
+COLABS_OWN = ["scipy", "pandas", "ipywidgets==7.7.1", "ipython", "joblib", "tqdm", "pillow", "safetensors", "requests"]
+NEVER = {"torch", "numpy", "scipy", "matplotlib", "triton", "jax"}
+FIGURE = """
+from why_attention.figures import heads, recall, receptive_field
+for figure in (heads.figure(), recall.figure(), receptive_field.figure()):
+    data = figure._repr_mimebundle_()[0]
+    assert "<img" in data["text/html"] and figure._esm and figure._css
+from why_attention.bertviz_views import head_view
+from why_attention.pretrained import load_maps
+print("drawn")
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    return new_wheel(new_branch(tmp_path_factory.mktemp("colab") / "branch"))
+
+
+@pytest.fixture(scope="module")
+def colab(tmp_path_factory):
+    """The Python of an environment with what Colab has of the packages that matter here."""
+    return new_environment(
+        tmp_path_factory.mktemp("colab") / "venv", *pinned("torch", "numpy", "matplotlib"), *COLABS_OWN
+    )
+
+
+def test_the_wheel_carries_everything_that_the_package_reads(wheel):
+    source = ROOT / "src"
+    ours = {path.relative_to(source).as_posix() for path in source.rglob("why_attention/**/*.*")}
+    kept = (".py", ".js", ".css", ".json", ".html", ".npz", ".safetensors")
+    with zipfile.ZipFile(wheel) as file:
+        assert {name for name in ours if name.endswith(kept) and "-unfinished" not in name} <= set(file.namelist())
+
+
+def test_the_first_cell_installs_nothing_that_colab_has(colab, wheel):
+    options = ("--quiet", "--disable-pip-version-check", "--dry-run", "--report", "-")
+    report = json.loads(run(colab, "-m", "pip", "install", *options, wheel))
+    added = {item["metadata"]["name"].lower() for item in report["install"]}
+    assert "why-attention" in added and "anywidget" in added
+    assert added & NEVER == set()
+    assert not any(name.startswith("nvidia") for name in added)
+
+
+def test_figures_draw_once_it_is_installed(colab, wheel, tmp_path):
+    run(colab, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel)
+    assert run(colab, "-c", FIGURE, cwd=tmp_path).strip().endswith("drawn")

@@ -1,0 +1,32 @@
+"""Write what the branch ``notebooks`` holds into a folder: `python tools/branch.py FOLDER`
+
+That is the tree as git knows it, and beside every page its notebook, whose links lead to Colab. On Binder
+.binder/postBuild derives the notebooks again, for there they lie beside each other.
+"""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import notebooks
+from environment import ROOT, refuse
+from repository import repository
+
+
+def main(folder: Path) -> None:
+    if not repository():
+        refuse(
+            "no repository on GitHub is named, so no notebook could install from it: set BOOK_REPOSITORY=owner/name."
+        )
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, encoding="utf-8"
+    ).stdout
+    for name in filter(None, listed.split("\0")):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, folder / name)
+    notebooks.main(folder / "book", on_colab=True)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
