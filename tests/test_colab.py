@@ -42,9 +42,10 @@ def test_the_wheel_carries_everything_that_the_package_reads(wheel):
         assert {name for name in ours if name.endswith(kept) and "-unfinished" not in name} <= set(file.namelist())
 
 
-def test_the_first_cell_installs_nothing_that_colab_has(colab, wheel):
-    options = ("--quiet", "--disable-pip-version-check", "--dry-run", "--report", "-")
-    report = json.loads(run(colab, "-m", "pip", "install", *options, wheel))
+def test_the_first_cell_installs_nothing_that_colab_has(colab, wheel, tmp_path):
+    options = ("--quiet", "--disable-pip-version-check", "--dry-run", "--report", tmp_path / "report.json")
+    run(colab, "-m", "pip", "install", *options, wheel)
+    report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     added = {item["metadata"]["name"].lower() for item in report["install"]}
     assert "why-attention" in added and "anywidget" in added
     assert added & NEVER == set()

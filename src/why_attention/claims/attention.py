@@ -5,6 +5,7 @@ from torch import Tensor
 
 from why_attention.attention import MultiHeadAttention
 from why_attention.claims.claim import Claim, Result, Source, Verdict
+from why_attention.claims.trained import induction_head, recalled
 from why_attention.convolution import Convolution
 from why_attention.dependency_graph import DependencyGraph, attention, path_length, sequential_steps
 from why_attention.explorable import Text
@@ -13,7 +14,7 @@ from why_attention.influence import influence_matrix, token_diversity
 from why_attention.masks import causal_mask
 from why_attention.positions import sinusoidal_positions
 from why_attention.stack import hidden_states
-from why_attention.tasks import induction, recall
+from why_attention.tasks.recall import LENGTHS
 
 __all__ = ["CLAIMS"]
 
@@ -58,17 +59,17 @@ def one_step_fades() -> Result:
     with torch.no_grad():
         states = hidden_states([lambda x, seed=seed: random_layer(seed)(x)[0] for seed in range(12)], x)
     diversity = token_diversity(states)[[0, -1]].log10().tolist()
-    far = recall.LENGTHS[-1]
-    recalled = recall.median("attention", far, "accuracy")  # training gathers again what dilution has thinned out
+    far = LENGTHS[-1]
+    right = recalled("attention", far)  # training gathers again what dilution has thinned out
     value = Text(
         zh=f"路长 {path}；n 从 16 到 64，对别处的影响 {short:.2f} → {long:.3f}（乘以 n 是 {16 * short:.1f} 和 {64 * long:.1f}）；"
         f"分数乘 20，Σa(1−a) 从 {sensitivity[0]:.2f} 到 {sensitivity[1]:.2f}；"
         f"光叠 12 层，token 之间的差异从 {power_text(diversity[0])} 到 {power_text(diversity[1])}；"
-        f"不过训练以后，隔 {far} 个 token 仍答对 {recalled:.2f}",
+        f"不过训练以后，隔 {far} 个 token 仍答对 {right:.2f}",
         en=f"path length {path}; n from 16 to 64: influence on others {short:.2f} → {long:.3f} (times n: {16 * short:.1f} and "
         f"{64 * long:.1f}); scores × 20: Σa(1−a) from {sensitivity[0]:.2f} to {sensitivity[1]:.2f}; 12 bare layers: the "
         f"tokens' diversity from {power_text(diversity[0])} to {power_text(diversity[1])}; once trained, though, attention "
-        f"recalls across {far} tokens with accuracy {recalled:.2f}",
+        f"recalls across {far} tokens with accuracy {right:.2f}",
     )
     fades = [long < short / 2, sensitivity[1] < sensitivity[0] / 2, diversity[1] < diversity[0] - 2]
     return Result(value, held=not any(fades), failed=path == 1 and all(fades))
@@ -130,16 +131,15 @@ def content_and_support() -> Result:
     learned = (convolve.W - before).abs().max().item()
     outside = influence_matrix(convolve, x)[-1, :-3].max().item()
 
-    trained = next(r.measured for r in induction.EXPERIMENT.results() if r.settings == {"layers": 2, "seed": 0})
-    score, without = trained["induction"][1][0], trained["ablated"][1][0]  # head 1 of layer 2
+    score, whole, without = induction_head()
     value = Text(
         zh=f"换一句话，注意力那一行最多变 {of_content:.2f}，卷积的影响变 {of_support:.0f}；"
         f"卷积训练一步，权重变了 {learned:.3f}，窗口之外的影响还是 {outside:.0f}；"
-        f"训练出的一个归纳头，{score:.2f} 的权重落在该看的地方，拿掉它，正确率从 {trained['accuracy']:.3f} 只到 {without:.3f}",
+        f"训练出的一个归纳头，{score:.2f} 的权重落在该看的地方，拿掉它，正确率从 {whole:.3f} 只到 {without:.3f}",
         en=f"another sentence changes attention's row by up to {of_content:.2f}, a convolution's influence by {of_support:.0f}; "
         f"a step of training changes the convolution's weights by {learned:.3f}, and outside its window influence stays {outside:.0f}; "
         f"a trained induction head has {score:.2f} of its weight where it should look, and without it accuracy goes from "
-        f"{trained['accuracy']:.3f} to {without:.3f} only",
+        f"{whole:.3f} to {without:.3f} only",
     )
     return Result(value, held=of_content > 0.01 and of_support == 0, failed=learned > 0 and outside == 0)
 

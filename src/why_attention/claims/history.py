@@ -1,17 +1,17 @@
 """Claims 1, 2 and 21 to 24: who did what, and when. Most rest on their sources alone."""
 
-from statistics import median
-
 import torch
 from torch import nn
 
 from why_attention.attention import MultiHeadAttention
 from why_attention.claims.claim import Claim, Result, Source, Verdict
+from why_attention.claims.trained import recalled, translated
 from why_attention.explorable import Text
 from why_attention.influence import token_diversity
 from why_attention.rnn import Cell, LSTMCell
 from why_attention.stack import hidden_states
-from why_attention.tasks import recall, translation
+from why_attention.tasks import translation
+from why_attention.tasks.recall import LENGTHS
 
 __all__ = ["CLAIMS"]
 
@@ -57,8 +57,8 @@ def four_parts(depth: int = 12, n: int = 32, d: int = 16) -> Result:
     y, shuffled = (hidden_states(layers, tokens, residual=True)[-1] for tokens in (x, x[order]))
     diversity, without = token_diversity(y).item(), token_diversity(hidden_states(bare, x)[-1]).item()
     blind = (shuffled - y[order]).abs().max().item()
-    T = recall.LENGTHS[0]
-    placed, lost = (recall.median(model, T, "accuracy") for model in ("attention", "attention without positions"))
+    T = LENGTHS[0]
+    placed, lost = recalled("attention", T), recalled("attention without positions", T)
     value = Text(
         zh=f"{depth} 层叠下来，token 之间的差异：四样都有，还剩 {diversity:.2f}，光有自注意力，只剩 {without:.0e}；"
         f"可是打乱输入，换回原位的输出只差 {blind:.0e}：四样加起来也不懂次序；"
@@ -74,13 +74,7 @@ def translators(length: int = 10) -> Result:
     """Claim 23: translate with GRUs alone, as Bahdanau et al. did, with attention and without, after training."""
     kinds = {type(part) for part in translation.trained("attention").modules() if isinstance(part, nn.RNNBase | Cell)}
     with_lstm = any(issubclass(kind, nn.LSTM | LSTMCell) for kind in kinds)
-    at = translation.LENGTHS.index(length)
-    right = {
-        model: median(
-            r.measured["exact_match"][at] for r in translation.EXPERIMENT.results() if r.settings["model"] == model
-        )
-        for model in translation.MODELS
-    }
+    right = {model: translated(model, length) for model in translation.MODELS}
     value = Text(
         zh=f"照原文用双向 GRU 编码，一个 LSTM 也没有：{length} 个词的句子全对的占 {right['attention']:.2f}；不用 attention，占 {right['bottleneck']:.2f}",
         en=f"with a bidirectional GRU to encode, as in the paper, and no LSTM at all, {right['attention']:.2f} of sentences of "

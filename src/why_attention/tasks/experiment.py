@@ -103,7 +103,8 @@ class Experiment:
         Raises ValueError where the file is missing, damaged, or lacks a run.
         """
         stored = self.stored()["runs"]
-        if missing := [settings for settings in self.runs if settings not in [run["settings"] for run in stored]]:
+        done = [run["settings"] for run in stored]
+        if missing := [settings for settings in self.runs if settings not in done]:
             raise ValueError(
                 f"{self.path.name} holds {len(stored)} runs and lacks {len(missing)}, such as {missing[0]}: train them with `{COMMAND}`"
             )

@@ -1,0 +1,45 @@
+"""What the stored results of training say (tasks/): medians over the seeds."""
+
+import math
+from statistics import median
+
+from why_attention.tasks import induction, recall, translation
+
+__all__ = ["recalled", "longest", "log_gradient", "translated", "induction_head"]
+
+
+def recalled(model: str, T: int) -> float:
+    """Return the accuracy of a model of tasks/recall.py, trained on sequences of T tokens."""
+    return median(run.measured["accuracy"] for run in runs(model, T))
+
+
+def longest(model: str) -> int:
+    """Return the largest T at which a model of tasks/recall.py has learned its task, 0 where there is none."""
+    trained = [T for T in recall.LENGTHS if all("accuracy" in run.measured for run in runs(model, T))]
+    return max((T for T in trained if recalled(model, T) >= recall.ENOUGH), default=0)
+
+
+def log_gradient(model: str, T: int) -> float:
+    """Return log10 ‖∂L/∂e_1‖ of a model of tasks/recall.py before training, −∞ where no path leads."""
+    logs = (run.measured["log_gradient"] for run in runs(model, T))
+    return median(-math.inf if log is None else log for log in logs)
+
+
+def runs(model: str, T: int) -> list:
+    found = [run for run in recall.EXPERIMENT.results() if (run.settings["model"], run.settings["T"]) == (model, T)]
+    if not found:
+        raise ValueError(f"model {model!r} and T={T} are none of {list(recall.MODELS)} and {recall.LENGTHS}")
+    return found
+
+
+def translated(model: str, length: int) -> float:
+    """Return the share of sentences of a length that a model of tasks/translation.py gets wholly right."""
+    at = translation.LENGTHS.index(length)
+    results = translation.EXPERIMENT.results()
+    return median(run.measured["exact_match"][at] for run in results if run.settings["model"] == model)
+
+
+def induction_head() -> tuple[float, float, float]:
+    """Return the induction score of head 1 of layer 2 (tasks/induction.py, seed 0), and the accuracy with and without it."""
+    (run,) = (r.measured for r in induction.EXPERIMENT.results() if r.settings == {"layers": 2, "seed": 0})
+    return run["induction"][1][0], run["accuracy"], run["ablated"][1][0]
