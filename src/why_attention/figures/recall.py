@@ -1,0 +1,325 @@
+"""Figure recall: how far back networks learn to remember, and the gradient at the start, which tells most of it ahead.
+
+Everything drawn is stored (tasks/recall.py): three seeds of nine models on sequences of T. A run that was not trained is
+left out of the accuracy, never drawn as a failure; its gradient before training is drawn all the same.
+"""
+
+import math
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from why_attention.explorable import Axis, Choice, Control, Explorable, Lines, Rule, Sentence, Series, Text
+from why_attention.explorable.numbers import power_text
+from why_attention.tasks.recall import CHANCE, EVERY, EXPERIMENT, LENGTHS, SEEDS, STEPS, TRAINED
+
+LEARNED = 0.9  # accuracy of a run that has learned the task
+ALL = "all"  # seeds
+UNORDERED = "attention without positions"
+LOOKS = {  # model: its name in the control, its short name in the plots, colour, mark, dashed
+    "RNN": ("RNN", "RNN", "vermilion", "circle", False),
+    "RNN orthogonal": (
+        Text(zh="RNN，正交初始化", en="RNN, orthogonal start"),
+        Text(zh="正交 RNN", en="orth. RNN"),
+        "vermilion",
+        "cross",
+        True,
+    ),
+    "LSTM b=0": (Text(zh="LSTM，遗忘门偏置 0", en="LSTM, forget bias 0"), "LSTM b=0", "vermilion", "triangle", True),
+    "LSTM b=1": (Text(zh="LSTM，遗忘门偏置 1", en="LSTM, forget bias 1"), "LSTM b=1", "vermilion", "diamond", False),
+    "LSTM chrono": (
+        Text(zh="LSTM，chrono 初始化", en="LSTM, chrono initialisation"),
+        "chrono",
+        "vermilion",
+        "wedge",
+        False,
+    ),
+    "CNN": (
+        Text(zh="卷积，k=3，8 层，R=17", en="convolution, k=3, 8 layers, R=17"),
+        "CNN",
+        "green",
+        "square",
+        True,
+    ),
+    "dilated CNN": (
+        Text(zh="膨胀卷积，k=2，8 层，R=256", en="dilated convolution, k=2, 8 layers, R=256"),
+        Text(zh="膨胀", en="dilated"),
+        "green",
+        "diamond",
+        False,
+    ),
+    "attention": (
+        Text(zh="注意力，有位置", en="attention with positions"),
+        Text(zh="注意力", en="attention"),
+        "blue",
+        "triangle",
+        False,
+    ),
+    UNORDERED: (
+        Text(zh="注意力，没有位置", en="attention without positions"),
+        Text(zh="无位置", en="no positions"),
+        "blue",
+        "wedge",
+        True,
+    ),
+}
+
+
+@cache
+def stored() -> dict[tuple[str, int, int], dict]:
+    """Return what was measured of every model, T and seed."""
+    return {tuple(run.settings[name] for name in ("model", "T", "seed")): run.measured for run in EXPERIMENT.results()}
+
+
+def accuracy(model: str, T: int, seed: int, step: int) -> float:
+    """Return the accuracy of a run after some steps; a run that stopped before them has its last one."""
+    measured = stored()[model, T, seed]
+    curve = measured["accuracies"][:-1] + [measured["accuracy"]]
+    return curve[min(step // EVERY, len(curve) - 1)]
+
+
+def log_gradient(model: str, T: int, seed: int) -> float:
+    """Return log10 ‖∂L/∂e_1‖ of a run before training, −∞ where no path leads."""
+    log = stored()[model, T, seed]["log_gradient"]
+    return -math.inf if log is None else log
+
+
+def chosen(seed: str) -> list[int]:
+    return SEEDS if seed == ALL else [int(seed)]
+
+
+def seeds_of(one: str, model: str, rows: list[list[float]]) -> Tensor:
+    """Return the rows of all seeds of the model that the reader has chosen, and of another their median alone."""
+    family = torch.tensor(rows, dtype=torch.float64)
+    return family if one == model else family.median(0, keepdim=True).values
+
+
+def accuracies(one: str):
+    """Return a function of the controls: the accuracies of a model over the T on which it was trained, a row a seed."""
+    trained = [T for T in LENGTHS if T <= TRAINED[one]]
+    return lambda model, seed, step: seeds_of(
+        one, model, [[accuracy(one, T, number, step) for T in trained] for number in chosen(seed)]
+    )
+
+
+def gradients(one: str):
+    """Return a function of the controls: log10 of the gradients of a model over all T, a row a seed."""
+    return lambda model, seed: seeds_of(
+        one, model, [[log_gradient(one, T, number) for T in LENGTHS] for number in chosen(seed)]
+    )
+
+
+def median(numbers: list[float]) -> float:
+    return sorted(numbers)[len(numbers) // 2]  # of one or three
+
+
+def median_accuracy(model: str, T: int, seed: str, step: int) -> float:
+    return median([accuracy(model, T, one, step) for one in chosen(seed)])
+
+
+def farthest(model: str):
+    """Return a function of seed and step: the longest T at which a model, by the median of its seeds, has learned."""
+
+    def longest(seed: str, step: int) -> str:
+        learned = [T for T in LENGTHS if T <= TRAINED[model] and median_accuracy(model, T, seed, step) >= LEARNED]
+        return str(max(learned)) if learned else "–"
+
+    return longest
+
+
+@cache
+def outcomes() -> list[tuple[str, float, bool]]:
+    """Return of every run that was trained: its model, log10 of its initial gradient, and whether it has learned."""
+    return [
+        (model, log_gradient(model, T, seed), measured["accuracy"] >= LEARNED)
+        for (model, T, seed), measured in stored().items()
+        if "accuracy" in measured
+    ]
+
+
+def misjudged(threshold: float) -> list[str]:
+    """Return the models of the runs that learned with a gradient below a threshold, or did not with one above."""
+    return [model for model, gradient, learned in outcomes() if (gradient > threshold) != learned]
+
+
+@cache
+def best_threshold() -> float:
+    """Return the log10 of the gradient that misjudges the fewest runs: of several, in the middle of the widest gap."""
+    places = sorted({gradient for _, gradient, _ in outcomes() if gradient > -math.inf})
+    gaps = [((low + high) / 2, high - low) for low, high in zip(places, places[1:])]
+    return min(gaps, key=lambda gap: (len(misjudged(gap[0])), -gap[1]))[0]
+
+
+def shown_accuracy(model: str, T: int, seed: str, step: int) -> str:
+    """Return the median accuracy, and of several seeds the lowest and the highest; nothing where none was trained."""
+    if T > TRAINED[model]:
+        return ""
+    each = [accuracy(model, T, one, step) for one in chosen(seed)]
+    spread = f" ({min(each):.2f} … {max(each):.2f})" if len(each) > 1 else ""
+    return f"{median(each):.2f}{spread}"
+
+
+def median_gradient(model: str, T: int, seed: str) -> float:
+    return median([log_gradient(model, T, one) for one in chosen(seed)])
+
+
+def gradient_text(log10: float) -> str:
+    """Write a gradient with two digits where it is near the threshold or above, and else as a power of ten."""
+    return f"{10**log10:.2g}" if log10 > -4 else power_text(log10)
+
+
+def verdict(model: str, T: int, seed: str, step: int) -> int:
+    """Return 0, 1 or 2: not trained, not learned, learned."""
+    return 0 if T > TRAINED[model] else 1 + int(median_accuracy(model, T, seed, step) >= LEARNED)
+
+
+def now(model: str, T: int) -> list[float]:
+    """Return where the accuracy at T stands: left of the axis, so nowhere, for a run that was not trained."""
+    return [math.log10(T) if T <= TRAINED[model] else -1.0]
+
+
+def lines(y, longest: dict[str, int]) -> list[Series]:
+    """Return a series for each model, up to its longest T."""
+    return [
+        Series(y(model), [math.log10(T) for T in LENGTHS if T <= longest[model]], label, color, mark, dashed)
+        for model, (_, label, color, mark, dashed) in LOOKS.items()
+    ]
+
+
+NOW = Text(zh="当前", en="now")
+
+
+def figure() -> Explorable:
+    """Return the figure in the page's language."""
+    best, total = best_threshold(), len(outcomes())
+    wrong = misjudged(best)
+    across = Axis(Text(zh="序列长度", en="length of the sequence"), (0.85, 3.06), "T", decades=True, quantum=0.001)
+    return Explorable(
+        "recall",
+        title=Text(zh="记住第一个符号：谁记得多远", en="Remember the first symbol: who remembers how far"),
+        reading=Text(
+            zh="读图：序列有 T 个 token，第一个是 8 个符号之一，中间是同样的符号作干扰，最后一个是提问，要答出第一个符号。"
+            "两幅图的横轴都是 T，对数刻度。一幅的纵轴是训练后在新序列上的正确率，闭着眼睛猜是 1/8；"
+            "另一幅是训练之前，损失对第一个符号的嵌入的梯度 ‖∂L/∂e₁‖，对数刻度，线笔直掉下去就是恰好为 0。"
+            "橙红的是循环，绿的是卷积，蓝的是注意力。粗线是三个种子的中位数，选中的模型还用细线画出每个种子。"
+            "有些组合没有训练，正确率那幅图就空着，只画梯度。",
+            en="How to read it: a sequence has T tokens: the first is one of 8 symbols, the same symbols follow as distractors, "
+            "and the last asks which symbol came first. Across in both plots, T, on a logarithmic axis. Upwards in one, the "
+            "accuracy on new sequences after training, where a guess has 1/8; in the other, before any training, the gradient of "
+            "the loss with respect to the embedding of the first symbol, ‖∂L/∂e₁‖, on a logarithmic axis, where a line drops "
+            "straight down to an exact 0. Recurrent models are orange-red, convolutions green, attention blue. Bold lines are the median of three seeds, "
+            "thin ones the seeds of the model that you choose. Combinations that were not trained are left blank among "
+            "the accuracies; their gradient is drawn.",
+        ),
+        controls=[
+            Control(
+                "T",
+                LENGTHS,
+                label=Text(zh="序列长度", en="length of the sequence"),
+                symbol="T",
+                start=64,
+                between=False,
+            ),
+            Control(
+                "model",
+                {model: name for model, (name, *_) in LOOKS.items()},
+                label=Text(zh="模型", en="Model"),
+                start="attention",
+            ),
+            Control(
+                "seed",
+                {ALL: Text(zh="三个都要", en="all three"), **{str(seed): str(seed) for seed in SEEDS}},
+                label=Text(zh="随机种子", en="Random seed"),
+                folded=True,
+            ),
+            Control(
+                "step",
+                list(range(0, STEPS + 1, EVERY)),
+                label=Text(zh="训练了多少步", en="steps of training"),
+                start=STEPS,
+                folded=True,
+                between=False,
+            ),
+        ],
+        panels=[
+            Lines(
+                title=Text(zh="训练之后的正确率", en="Accuracy after training"),
+                x=across,
+                y=Axis(Text(zh="正确率", en="accuracy"), (0, 1.05), quantum=0.0005),
+                series=lines(accuracies, TRAINED)
+                + [
+                    Series(
+                        lambda model, T, seed, step: [
+                            median_accuracy(model, T, seed, step) if T <= TRAINED[model] else CHANCE
+                        ],
+                        now,
+                        NOW,
+                        "grey",
+                        "circle",
+                    )
+                ],
+                rules=[
+                    Rule(CHANCE, Text(zh="瞎猜 1/8", en="a guess, 1/8")),
+                    Rule(LEARNED, Text(zh="学会了", en="learned")),
+                ],
+            ),
+            Lines(
+                title=Text(zh="训练之前传回第一个符号的梯度", en="Gradient at the first symbol before training"),
+                x=across,
+                y=Axis(
+                    Text(zh="梯度的大小", en="size of the gradient"), (-10, 0), "‖∂L/∂e_1‖", decades=True, quantum=0.02
+                ),
+                series=lines(gradients, dict.fromkeys(LOOKS, LENGTHS[-1]))
+                + [
+                    Series(
+                        lambda model, T, seed: [median_gradient(model, T, seed)],
+                        lambda T: [math.log10(T)],
+                        NOW,
+                        "grey",
+                        "circle",
+                    )
+                ],
+                rules=[Rule(best, Text(zh="分界", en="threshold"))],
+            ),
+        ],
+        sentence=Sentence(
+            Text(
+                zh="T = {T}，{model}：训练之前，传回第一个符号的梯度是 {gradient}；最多训练 {step} 步之后，正确率：{accuracy}{verdict}"
+                "学会了的最长的 T：RNN {r}，正交 RNN {o}，遗忘门偏置 0 的 LSTM {l0}，偏置 1 {l1}，chrono {c}；卷积 {k}，膨胀卷积 {d}；"
+                "注意力 {a}，没有位置的注意力 {u}（– 是一个也没有）。把这些训练分得最好的界线是梯度 {best}："
+                "大于它就学会、小于它就学不会，{total} 次训练里说中了 {right} 次；没说中的 {wrong} 次里，"
+                "没有位置的注意力占了 {unordered} 次：它的梯度够大，却分不出哪个符号排在第一。",
+                en="T = {T}, {model}: before training, the gradient at the first symbol is {gradient}; accuracy after at most {step} steps of training: {accuracy}{verdict} "
+                "The longest T learned: RNN {r}, orthogonal RNN {o}, LSTM with forget bias 0 {l0}, with 1 {l1}, chrono {c}; "
+                "convolution {k}, dilated {d}; attention {a}, attention without positions {u} (– for none). The line that parts "
+                "these runs best is a gradient of {best}: that runs above it learn and runs below it do not is right for {right} of {total}; of "
+                "the {wrong} others, {unordered} are attention without positions, whose gradient is large enough but which "
+                "cannot tell which symbol came first.",
+            ),
+            gradient=lambda model, T, seed: gradient_text(median_gradient(model, T, seed)),
+            accuracy=shown_accuracy,
+            verdict=Choice(
+                verdict,
+                [
+                    Text(zh="这一格没有训练。", en="this combination was not trained."),
+                    Text(zh="，没有学会。", en=", not learned."),
+                    Text(zh="，学会了。", en=", learned."),
+                ],
+            ),
+            r=farthest("RNN"),
+            o=farthest("RNN orthogonal"),
+            l0=farthest("LSTM b=0"),
+            l1=farthest("LSTM b=1"),
+            c=farthest("LSTM chrono"),
+            k=farthest("CNN"),
+            d=farthest("dilated CNN"),
+            a=farthest("attention"),
+            u=farthest(UNORDERED),
+            best=lambda: gradient_text(best),
+            right=lambda: str(total - len(wrong)),
+            total=lambda: str(total),
+            wrong=lambda: str(len(wrong)),
+            unordered=lambda: str(wrong.count(UNORDERED)),
+        ),
+    )

@@ -1,0 +1,296 @@
+"""Recall: which networks learn to carry the first symbol of a sequence to its end, and how far.
+
+    x_1, x_2 … x_{T−1} ~ U{0 … 7},   x_T = query,   answer: x_1
+
+The distractors x_2 … x_{T−1} are of the same symbols as the first, so that only its place tells it from them. The
+answer is read out at the last position alone, T − 1 steps later; a guess is right once in eight.
+
+Beside the accuracy stands what can be known before any training: how much of the loss's gradient arrives at the first
+symbol, ‖∂L/∂e_1‖, where e_1 is its embedding.
+
+Sources: Hochreiter & Schmidhuber 1997, §5 (recall over long gaps); Arjovsky et al. 2016, arXiv 1511.06464, §5.1 (the
+copying task); Bai et al. 2018, arXiv 1803.01271 (dilated convolutions on such tasks).
+"""
+
+import copy
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from why_attention.attention import MultiHeadAttention
+from why_attention.convolution import Convolution, check_whole
+from why_attention.device import pick_device
+from why_attention.fused_rnn import fused_layer
+from why_attention.receptive_field import Layer, span
+from why_attention.rnn import Cell, LSTMCell, RNNCell
+from why_attention.tasks.experiment import Experiment, Trained
+
+__all__ = ["draw", "MODELS", "Recall", "built", "initial_gradient", "accuracy", "train", "EXPERIMENT", "restored"]
+
+# The task
+
+SYMBOLS = 8
+QUERY = SYMBOLS  # its token, next after the symbols 0 … 7
+CHANCE = 1 / SYMBOLS
+
+
+def draw(batch: int, T: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+    """Return sequences of T tokens, (batch, T), and their answers, the first token of each, (batch,).
+
+    Raises ValueError for T < 2, which has no room for a symbol and the query, and for a batch below 1.
+    """
+    check_whole(batch=batch)
+    check_whole(least=2, T=T)
+    x = torch.randint(SYMBOLS, (batch, T), generator=generator)
+    x[:, -1] = QUERY
+    return x, x[:, 0]
+
+
+# The models: an embedding, a body, which maps e (batch, T, d) to what the last position holds, and a linear read-out
+
+D, HIDDEN = 32, 64  # d, of embeddings, convolutions and attention; H, of recurrent states
+
+
+class Recurrence(nn.Module):
+    """h_T of a cell, which has passed on every token before."""
+
+    width = HIDDEN
+
+    def __init__(self, cell: Cell):
+        super().__init__()
+        self.layer = fused_layer(cell)
+
+    def forward(self, e: Tensor) -> Tensor:
+        return self.layer(e)[0][:, -1]
+
+
+class Convolutions(nn.Module):
+    """The last output of causal convolutions with a ReLU after each.
+
+    Weights are drawn from N(0, 2/(k d)), for a ReLU halves the second moment of what it lets through (He et al. 2015,
+    arXiv 1502.01852, §2.2).
+    """
+
+    width = D
+
+    def __init__(self, k: int, dilations: list[int], generator: torch.Generator):
+        super().__init__()
+        self.layers = nn.ModuleList(Convolution(D, k, dilation) for dilation in dilations)
+        self.span = span([Layer(k, dilation) for dilation in dilations])
+        for layer in self.layers:
+            layer.reset_parameters(generator)
+            layer.W.data *= math.sqrt(2)
+
+    def forward(self, e: Tensor) -> Tensor:
+        y = e[:, -self.span :]  # the last output reads no more, and the zeros padded in their place do not reach it
+        for layer in self.layers:
+            y = F.relu(layer(y))
+        return y[:, -1]
+
+
+class DilatedConvolutions(Convolutions):
+    """The same for k = 2 and dilations 1, 2, 4 …: outputs that the last one does not read are not computed.
+
+    It reads those at T, T − 2, T − 4 … of the first layer, T, T − 4, T − 8 … of the second: a tree, with stride 2.
+    """
+
+    def __init__(self, layers: int, generator: torch.Generator):
+        super().__init__(2, [2**number for number in range(layers)], generator)
+
+    def forward(self, e: Tensor) -> Tensor:
+        y = e[:, -self.span :]
+        for layer in self.layers:
+            y = F.pad(y, (0, 0, y.shape[1] % 2, 0))  # so that pairs end at the last position
+            pairs = y.reshape(len(y), -1, 2 * D)
+            y = F.relu(pairs @ layer.W.permute(2, 1, 0).flatten(0, 1) + layer.b)
+        return y[:, -1]
+
+
+class Attention(nn.Module):
+    """What the last position gathers from all, in one layer of one head."""
+
+    width = D
+
+    def __init__(self, generator: torch.Generator):
+        super().__init__()
+        self.layer = MultiHeadAttention(D, heads=1)
+        self.layer.reset_parameters(generator)
+
+    def forward(self, e: Tensor) -> Tensor:
+        return self.layer(e[:, -1:], memory=e)[0][:, 0]  # one query; the other T − 1 would not be read out
+
+
+class Recall(nn.Module):
+    """Scores of the eight symbols for what came first: an embedding, a body, and a linear read-out of its output."""
+
+    def __init__(self, body: nn.Module, T: int, positions: bool, generator: torch.Generator):
+        super().__init__()
+        self.embedding = nn.Parameter(torch.empty(SYMBOLS + 1, D).normal_(generator=generator))
+        self.positions = None
+        if positions:  # learned; small at first, so that attention begins as a mean over all places alike
+            self.positions = nn.Parameter(torch.empty(T, D).normal_(std=0.1, generator=generator))
+        self.body = body
+        self.readout = nn.Linear(body.width, SYMBOLS)
+        nn.init.normal_(self.readout.weight, std=1 / math.sqrt(body.width), generator=generator)
+        nn.init.zeros_(self.readout.bias)
+
+    def embed(self, x: Tensor) -> Tensor:
+        """Return the embeddings e of tokens x: (batch, T) to (batch, T, d)."""
+        e = self.embedding[x]
+        return e if self.positions is None else e + self.positions
+
+    def scores(self, e: Tensor) -> Tensor:
+        """Map embeddings e (batch, T, d) to scores (batch, 8)."""
+        return self.readout(self.body(e))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Map tokens x (batch, T) to scores (batch, 8)."""
+        return self.scores(self.embed(x))
+
+
+def recurrence(kind: type[Cell], generator: torch.Generator, **biases) -> Recurrence:
+    """Return a cell whose W are drawn from U(−1/√H, 1/√H), as torch draws them, and whose biases are as asked for."""
+    cell = kind(D, HIDDEN)
+    cell.reset_parameters(generator=generator, **biases)
+    for W in (cell.W_x, cell.W_h):
+        nn.init.uniform_(W, -1 / math.sqrt(HIDDEN), 1 / math.sqrt(HIDDEN), generator)
+    return Recurrence(cell)
+
+
+def orthogonal(generator: torch.Generator) -> Recurrence:
+    """Return an RNN whose W_h starts orthogonal: without the tanh it would keep the size of every state."""
+    body = recurrence(RNNCell, generator)
+    nn.init.orthogonal_(body.layer.weight_hh_l0, generator=generator)
+    return body
+
+
+MODELS = {  # name: body for sequences of T
+    "RNN": lambda T, generator: recurrence(RNNCell, generator),
+    "RNN orthogonal": lambda T, generator: orthogonal(generator),
+    "LSTM b=0": lambda T, generator: recurrence(LSTMCell, generator, forget_bias=0.0),
+    "LSTM b=1": lambda T, generator: recurrence(LSTMCell, generator, forget_bias=1.0),
+    "LSTM chrono": lambda T, generator: recurrence(LSTMCell, generator, chrono=T),
+    "CNN": lambda T, generator: Convolutions(3, 8 * [1], generator),
+    "dilated CNN": lambda T, generator: DilatedConvolutions(8, generator),
+    "attention": lambda T, generator: Attention(generator),
+    "attention without positions": lambda T, generator: Attention(generator),
+}
+
+
+def built(model: str, T: int, generator: torch.Generator) -> Recall:
+    """Return an untrained network for sequences of T tokens.  Raises ValueError for a model that there is not."""
+    if model not in MODELS:
+        raise ValueError(f"model {model!r} is none of the {len(MODELS)}: {', '.join(MODELS)}")
+    return Recall(MODELS[model](T, generator), T, model == "attention", generator)
+
+
+# Before training
+
+SCALE = 2.0**900
+
+
+def initial_gradient(network: Recall, T: int) -> float:
+    """Return log10 of the mean of ‖∂L/∂e_1‖ over 64 sequences, L the loss of one of them; −∞ where no path leads.
+
+    In float64 and of a loss that is scaled up, for after a thousand steps there may be 1e-320 left of it.
+    """
+    x, answer = draw(BATCH, T, torch.Generator().manual_seed(TEST))
+    network = copy.deepcopy(network).double()
+    device = network.embedding.device
+    e = network.embed(x.to(device)).detach().requires_grad_()
+    loss = F.cross_entropy(network.scores(e), answer.to(device), reduction="sum")  # no sequence touches another's
+    (gradient,) = torch.autograd.grad(SCALE * loss, e)
+    largest = gradient[:, 0].abs().max().item()
+    if largest == 0:
+        return -math.inf
+    norms = (gradient[:, 0] / largest).norm(dim=-1)  # so that no square over- or underflows
+    return math.log10(norms.mean().item()) + math.log10(largest) - math.log10(SCALE)
+
+
+# Training
+
+BATCH, STEPS, EVERY = 64, 500, 50  # sequences a step; steps at most; steps from one check to the next
+RATE, CLIP = 0.005, 1.0  # Adam's learning rate; the largest norm of a gradient
+ENOUGH = 0.99  # accuracy at which training stops
+
+
+def learn(network: Recall, T: int, generator: torch.Generator, new: torch.Generator) -> list[float]:
+    """Train a network on sequences of one generator; return its accuracy on those of another after 0, 50, 100 … steps."""
+    device, accuracies = network.embedding.device, []
+    optimizer = torch.optim.Adam(network.parameters(), RATE)
+    for step in range(STEPS + 1):
+        if step % EVERY == 0:
+            accuracies.append(accuracy(network, *draw(CHECKED, T, new)))
+            if accuracies[-1] >= ENOUGH or step == STEPS:
+                return accuracies
+        x, answer = draw(BATCH, T, generator)
+        optimizer.zero_grad()
+        F.cross_entropy(network(x.to(device)), answer.to(device)).backward()
+        nn.utils.clip_grad_norm_(network.parameters(), CLIP)
+        optimizer.step()
+
+
+# Evaluation
+
+TEST = 10_000  # the seed of the sequences to test on, far from those to learn from
+CHECKED, TESTED = 1000, 2000  # how many, while it learns and when it has learned
+
+
+@torch.no_grad()
+def accuracy(network: Recall, x: Tensor, answer: Tensor) -> float:
+    """Return the share of sequences x (batch, T) for which the highest score is that of the answer (batch,)."""
+    device = network.embedding.device
+    blocks = zip(x.to(device).split(250), answer.to(device).split(250))  # as much as fits a cache
+    return sum((network(x).argmax(-1) == answer).sum().item() for x, answer in blocks) / len(x)
+
+
+def rounded(network: Recall) -> dict[str, Tensor]:
+    """Return the weights in float16, half the size, and leave the network with these very weights."""
+    weights = {name: W.half() for name, W in network.state_dict().items()}
+    network.load_state_dict(weights)
+    return weights
+
+
+def train(model: str, T: int, seed: int) -> Trained:
+    """Measure the initial gradient of a model for sequences of T, and, up to T = TRAINED[model], train and test it."""
+    generator = torch.Generator().manual_seed(seed)  # draws the weights, then the sequences to learn from
+    network = built(model, T, generator).to(pick_device())
+    gradient = initial_gradient(network, T)
+    measured = {"log_gradient": gradient if gradient > -math.inf else None}  # JSON has no −∞
+    if T > TRAINED[model]:
+        return Trained(measured)
+    accuracies = learn(network, T, generator, new=torch.Generator().manual_seed(TEST + 1 + seed))
+    weights = rounded(network)
+    final = accuracy(network, *draw(TESTED, T, torch.Generator().manual_seed(TEST)))
+    measured |= {"accuracies": accuracies, "accuracy": final}
+    return Trained(measured, weights if seed == 0 else None)
+
+
+LENGTHS, SEEDS = [8, 16, 32, 64, 128, 256, 512, 1024], [0, 1, 2]
+TRAINED = {  # the longest T that a model is trained on; beyond it, its initial gradient alone is measured
+    "RNN": 64,
+    "RNN orthogonal": 64,
+    "LSTM b=0": 64,
+    "LSTM b=1": 64,
+    "LSTM chrono": 256,
+    "CNN": 64,
+    "dilated CNN": 512,
+    "attention": 1024,
+    "attention without positions": 64,
+}
+
+EXPERIMENT = Experiment(
+    "recall",
+    runs=[{"model": model, "T": T, "seed": seed} for T in LENGTHS for model in MODELS for seed in SEEDS],
+    train=train,
+)
+
+
+def restored(model: str, T: int) -> Recall:
+    """Return the network of the stored checkpoint, of seed 0.  Raises ValueError where none was kept."""
+    weights = EXPERIMENT.weights(model=model, T=T, seed=0)
+    network = built(model, T, torch.Generator())
+    network.load_state_dict(weights)
+    return network

@@ -1,0 +1,211 @@
+"""The recall experiment: the task, cheap read-outs against the plain computation, autograd, and what is stored."""
+
+import copy
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from why_attention.fused_rnn import cell_of
+from why_attention.rnn import LSTMCell, unroll
+from why_attention.tasks import recall
+from why_attention.tasks.recall import EXPERIMENT, HIDDEN, MODELS, QUERY, SYMBOLS, TRAINED, D
+
+each_model = pytest.mark.parametrize("model", MODELS)
+
+
+def seeded(seed):
+    return torch.Generator().manual_seed(seed)
+
+
+def doubled(model, T, seed=0):
+    """Return an untrained network in float64 whose biases are not 0."""
+    generator = seeded(seed)
+    network = recall.built(model, T, generator).double()
+    for name, weight in network.named_parameters():
+        if name.endswith(".b"):
+            nn.init.normal_(weight, generator=generator)
+    return network
+
+
+def plain(body, e):
+    """Return what a body makes of the last position, all positions computed, by our own layers: (batch, width)."""
+    if isinstance(body, recall.Recurrence):
+        return unroll(cell_of(body.layer), e.transpose(0, 1))[-1, :, :HIDDEN]
+    if isinstance(body, recall.Attention):
+        return body.layer(e, need_weights=True)[0][:, -1]
+    for layer in body.layers:
+        e = F.relu(layer(e))
+    return e[:, -1]
+
+
+# The task
+
+
+def test_the_answer_is_the_first_token_and_the_query_the_last():
+    x, answer = recall.draw(50, 9, seeded(0))
+    assert x.shape == (50, 9) and (x[:, -1] == QUERY).all() and (x[:, 0] == answer).all()
+    assert x[:, :-1].max() < SYMBOLS and x.min() >= 0
+
+
+def test_all_symbols_are_equally_likely_everywhere_and_distractors_say_nothing_of_the_answer():
+    x, answer = recall.draw(20_000, 6, seeded(0))
+    spread = 5 * math.sqrt(recall.CHANCE * (1 - recall.CHANCE) / len(x))  # five standard errors
+    for place in range(5):
+        shares = x[:, place].bincount(minlength=SYMBOLS) / len(x)
+        assert (shares - recall.CHANCE).abs().max() < spread
+        assert abs((x[:, place] == answer).float().mean() - (1 if place == 0 else recall.CHANCE)) < spread
+
+
+def test_the_same_seed_draws_the_same_sequences():
+    assert all(map(torch.equal, recall.draw(4, 9, seeded(3)), recall.draw(4, 9, seeded(3))))
+
+
+def test_the_shortest_sequence_is_a_symbol_and_the_query():
+    x, answer = recall.draw(3, 2, seeded(0))
+    assert x.tolist() == [[symbol, QUERY] for symbol in answer.tolist()]
+
+
+# The models
+
+
+@each_model
+@pytest.mark.parametrize("T", [3, 16, 17, 40])
+def test_the_cheap_read_out_is_the_full_computations(model, T):
+    network, e = doubled(model, T), torch.randn(4, T, D, generator=seeded(1), dtype=torch.float64)
+    full = plain(network.body, e)
+    assert full.abs().max() > 1e-3
+    torch.testing.assert_close(network.body(e), full, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("T", [255, 256, 300])
+def test_the_tree_of_dilated_convolutions_is_a_dilated_stack_around_its_span(T):
+    network, e = doubled("dilated CNN", T), torch.randn(2, T, D, generator=seeded(1), dtype=torch.float64)
+    torch.testing.assert_close(network.body(e), plain(network.body, e), rtol=0, atol=1e-12)
+    assert network.body.span == 256 and doubled("CNN", T).body.span == 17
+    assert [layer.dilation for layer in network.body.layers] == [1, 2, 4, 8, 16, 32, 64, 128]
+
+
+@each_model
+def test_the_initial_gradient_is_that_of_autograd_on_the_plain_computation(model):
+    T = 12
+    network = recall.built(model, T, seeded(0))
+    x, answer = recall.draw(recall.BATCH, T, seeded(recall.TEST))
+    twin = copy.deepcopy(network).double()
+    norms = []
+    for tokens, symbol in zip(x, answer):  # one sequence a time
+        e = twin.embed(tokens[None]).detach().requires_grad_()
+        scores = twin.readout(plain(twin.body, e))
+        (torch.logsumexp(scores, -1) - scores[:, symbol]).sum().backward()
+        norms.append(e.grad[0, 0].norm())
+    assert recall.initial_gradient(network, T) == pytest.approx(torch.stack(norms).mean().log10().item(), abs=1e-9)
+
+
+def test_a_gradient_is_exactly_0_where_no_path_leads_and_above_it_everywhere_else():
+    generator = seeded(0)
+    for model, span in (("CNN", 17), ("dilated CNN", 256)):
+        assert recall.initial_gradient(recall.built(model, span, generator), span) > -4
+        assert recall.initial_gradient(recall.built(model, span + 1, generator), span + 1) == -math.inf
+
+
+def test_a_gradient_too_small_for_float64_is_no_0():
+    short, middle, long = (recall.initial_gradient(recall.built("RNN", T, seeded(0)), T) for T in (256, 512, 1024))
+    assert long < -300 and long - middle == pytest.approx(2 * (middle - short), rel=0.02)  # the same factor every step
+
+
+def test_cells_start_as_their_names_say():
+    bound = 1 / math.sqrt(HIDDEN)
+    for model, biases in (("LSTM b=0", (0, 0)), ("LSTM b=1", (0, 1))):
+        cell = cell_of(recall.built(model, 32, seeded(0)).body.layer)
+        assert [part.unique().tolist() for part in cell.b.chunk(4)[:2]] == [[bias] for bias in biases]
+        assert 0.99 * bound < cell.W_h.abs().max() <= bound
+    chrono = cell_of(recall.built("LSTM chrono", 32, seeded(0)).body.layer)
+    b_i, b_f, _, _ = chrono.b.chunk(4)
+    assert isinstance(chrono, LSTMCell) and torch.equal(b_i, -b_f) and 0 <= b_f.min() < b_f.max() <= math.log(31)
+    W_h = recall.built("RNN orthogonal", 32, seeded(0)).body.layer.weight_hh_l0
+    torch.testing.assert_close(W_h @ W_h.T, torch.eye(HIDDEN), rtol=0, atol=1e-5)
+
+
+def test_without_positions_the_order_of_the_tokens_before_the_query_makes_no_difference():
+    x, _ = recall.draw(4, 12, seeded(0))
+    shuffled = torch.cat([x[:, torch.randperm(11, generator=seeded(1))], x[:, -1:]], dim=1)
+    for model, alike in (("attention without positions", True), ("attention", False)):
+        network = doubled(model, 12)
+        assert torch.allclose(network(x), network(shuffled), rtol=0, atol=1e-12) == alike
+
+
+def test_what_cannot_be_is_refused():
+    with pytest.raises(ValueError, match="T=1: it must be one whole number, at least 2"):
+        recall.draw(4, 1, seeded(0))
+    with pytest.raises(ValueError, match="batch=0"):
+        recall.draw(0, 9, seeded(0))
+    with pytest.raises(ValueError, match="model 'GRU' is none of the 9"):
+        recall.train("GRU", 8, 0)
+    with pytest.raises(ValueError, match="keeps no checkpoint of .*'T': 1024"):
+        recall.restored("RNN", 1024)
+
+
+# What is stored
+
+
+@pytest.fixture(scope="module")
+def results():
+    return {tuple(result.settings.values()): result.measured for result in EXPERIMENT.results()}
+
+
+def test_exactly_the_runs_within_reach_are_trained(results):
+    assert len(results) == len(MODELS) * len(recall.LENGTHS) * len(recall.SEEDS)
+    for (model, T, _), measured in results.items():
+        assert ("accuracy" in measured) == (T <= TRAINED[model])
+
+
+def test_training_stopped_when_it_had_learned_and_at_no_other_time(results):
+    for setting, measured in results.items():
+        if curve := measured.get("accuracies"):
+            assert all(accuracy < recall.ENOUGH for accuracy in curve[:-1]), setting
+            assert curve[-1] >= recall.ENOUGH or len(curve) == 1 + recall.STEPS // recall.EVERY, setting
+            # 1000 and 2000 sequences, and float16: five standard errors, and the rounding
+            assert abs(measured["accuracy"] - curve[-1]) < 0.01 + 5 * math.sqrt(0.25 / 1000 + 0.25 / 2000), setting
+
+
+@pytest.mark.parametrize(("model", "seed"), [("attention", 1), ("LSTM chrono", 0)])
+def test_training_again_gives_the_stored_run(results, model, seed):
+    stored, measured = results[model, 16, seed], recall.train(model, 16, seed).measured
+    assert measured["log_gradient"] == pytest.approx(stored["log_gradient"], abs=1e-3)
+    assert measured["accuracy"] == pytest.approx(stored["accuracy"], abs=0.02)  # another machine rounds otherwise
+
+
+def test_initial_gradients_are_those_stored(results):
+    for model in MODELS:
+        network = recall.built(model, 64, seeded(2))
+        stored = results[model, 64, 2]["log_gradient"]
+        expected = -math.inf if stored is None else pytest.approx(stored, abs=1e-3)
+        assert recall.initial_gradient(network, 64) == expected, model
+
+
+def test_attention_without_positions_does_no_better_than_the_most_frequent_symbol(results):
+    """Who sees how often each symbol stands there, but not where, can name the most frequent one, and nothing is better."""
+    for T in [T for T in recall.LENGTHS if T <= TRAINED["attention without positions"]]:
+        x, _ = recall.draw(recall.TESTED, T, seeded(recall.TEST))
+        most = F.one_hot(x[:, :-1], SYMBOLS).sum(1).max(1).values.double().mean() / (T - 1)
+        each = [results["attention without positions", T, seed]["accuracy"] for seed in recall.SEEDS]
+        error = 5 * math.sqrt(0.25 / recall.TESTED)
+        assert max(each) <= most + error, T
+        if T == 8:
+            assert min(each) > recall.CHANCE + error  # it does learn to count
+
+
+@pytest.mark.parametrize("T", recall.LENGTHS)
+def test_every_checkpoint_has_the_stored_accuracy(results, T):
+    x, answer = recall.draw(recall.TESTED, T, seeded(recall.TEST))
+    for model in [model for model in MODELS if T <= TRAINED[model]]:
+        again = recall.accuracy(recall.restored(model, T), x, answer)
+        assert again == pytest.approx(results[model, T, 0]["accuracy"], abs=0.005), model
+
+
+def test_checkpoints_are_small():
+    sizes = [path.stat().st_size for path in (EXPERIMENT.folder / "recall").glob("*.safetensors")]
+    assert len(sizes) == sum(T <= TRAINED[model] for model in MODELS for T in recall.LENGTHS)
+    assert sum(sizes) <= 2_500_000
