@@ -580,6 +580,18 @@ def test_a_changed_package_computes_again_and_drops_the_outdated_block(package, 
     assert [path.read_bytes() for path in (tmp_path / "store").iterdir()] == [b"new"]
 
 
+def test_an_edition_draws_the_words_that_the_other_has_stored(package):
+    def make(language):
+        set_language(language)
+        title = Text(zh="矩阵", en="matrix")
+        panel = Heatmap(np.eye(2), title, title, title, UNIT, row_words=lambda n: ["a", f"b{n}"])
+        return figure([panel])
+
+    first, second = make("zh"), make("en")
+    assert first._frames == second._frames
+    assert first._spec["panels"][0]["row_words"] == second._spec["panels"][0]["row_words"]
+
+
 def test_a_failed_computation_leaves_nothing_to_load(package):
     with pytest.raises(ZeroDivisionError):
         store.stored("name", lambda: 1 // 0, __name__)

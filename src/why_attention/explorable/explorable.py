@@ -88,8 +88,9 @@ class Explorable(anywidget.AnyWidget):
         slots = sentence.sources(controls)
 
         def add_words(words, where) -> str:
-            slots[where] = Source(written(words, f"{name}, {where}"), controls, f"{name}, {where}")
-            return where
+            slot = f"words {len(slots)}"  # in no language, for both editions load the same frames; no name in Python
+            slots[slot] = Source(written(words, f"{name}, {where}"), controls, f"{name}, {where}")
+            return slot
 
         panel_specs = [panel.spec(add, add_words) for panel in panels]
         check_references(name, controls, panel_specs, [*sources, *slots.values()])
