@@ -16,6 +16,7 @@ SHOWN = {  # the figures of a page, in their order
     "convolution": ["receptive-field", "effective-field"],
     "attention": ["attention-map", "dilution"],
     "comparison": ["influence", "cost"],
+    "main-part": ["alignment", "recall", "heads"],
 }
 PLAIN = ["two-roads", "summary", "claims", "glossary", "references"]  # pages without a figure
 BUDGETS = {"comparison": 550_000}  # bytes, gzip, everything loaded; others have 450 kB
@@ -34,18 +35,6 @@ def visit(browser):
     visit = Visit(browser)
     yield visit
     visit.close()  # where errors and other hosts are counted
-
-
-@pytest.fixture(scope="module")
-def opened(browser, site):
-    """Each page of the book, opened once for the tests that only look."""
-    visits = {}
-    for path in PAGES:
-        visits[path] = Visit(browser)
-        visits[path].open(site + path).wait_for_load_state("networkidle")
-    yield visits
-    for visit in visits.values():
-        visit.close()
 
 
 @pytest.mark.parametrize("path", ["/search.html", "/en/search.html", "/404.html"])
@@ -78,10 +67,17 @@ def test_every_control_moved_one_step_changes_the_picture(visit, site, path):
         assert names
         start = hash_of(page, number)
         for name in names:
+            control = figures.nth(number).locator(f'[name="{name}"]')
+            before = control.evaluate("(control) => [control.value, control.checked]")
             move(page, name, number)
             assert hash_of(page, number) != start, (shown(path)[number], name)
-            page.goto("about:blank")
-            visit.open(site + path)
+            control.evaluate(
+                """(control, [value, checked]) => {
+                  Object.assign(control, { value, checked });
+                  control.dispatchEvent(new Event("input", { bubbles: true }));
+                }""",
+                before,
+            )
             assert hash_of(page, number) == start
 
 
@@ -180,15 +176,10 @@ def luminance(color: str) -> float:
     ("path", "scheme"),
     [
         ("/recurrence.html", "light"),
-        ("/recurrence.html", "dark"),
         ("/en/convolution.html", "dark"),
-        ("/convolution.html", "light"),
         ("/en/attention.html", "light"),
-        ("/attention.html", "dark"),
-        ("/index.html", "light"),
-        ("/en/comparison.html", "light"),
         ("/comparison.html", "dark"),
-        ("/claims.html", "light"),
+        ("/main-part.html", "light"),
         ("/en/claims.html", "dark"),
         ("/two-roads.html", "light"),
         ("/summary.html", "dark"),
@@ -199,7 +190,9 @@ def luminance(color: str) -> float:
 def test_axe_finds_nothing_in_our_own_parts(browser, site, axe, path, scheme):
     visit = Visit(browser, color_scheme=scheme)
     page = visit.open(site + path)
-    page.evaluate("document.querySelectorAll('details').forEach((folded) => (folded.open = true))")
+    page.evaluate("document.querySelectorAll('details:not(.numbers)').forEach((folded) => (folded.open = true))")
+    if path == "/main-part.html":  # tables of numbers are alike on all pages, and the largest take axe a minute
+        page.locator("details.numbers summary").first.click()
     page.evaluate(axe)
     found = page.evaluate(
         """() => axe.run(
@@ -226,13 +219,6 @@ def test_editions_point_at_each_other(visit, site):
     assert page.locator("html").get_attribute("lang") == "en"
     page.locator(".language-switch").first.click()
     page.wait_for_url(site + "/recurrence.html")
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_every_page_describes_itself(opened, path):
-    page = opened[path].page
-    assert len(page.locator("meta[name=description]").get_attribute("content")) > 20
-    assert page.locator("link[rel*=icon]").count() == 1
 
 
 @pytest.mark.parametrize(
@@ -262,8 +248,8 @@ def test_search_finds_nothing_for_words_that_are_not_there(visit, site):
     assert page.locator("#search-results li").count() == 0
 
 
-def test_the_themes_words_are_chinese(opened):
-    labels = opened["/recurrence.html"].page.evaluate(
+def test_the_themes_words_are_chinese(visit, site):
+    labels = visit.open(f"{site}/recurrence.html").evaluate(
         """() => [...document.querySelectorAll("button, input, a, nav, summary, [title], [aria-label]")]
              .filter((e) => !e.closest("figure") && !e.closest(".language-switch"))
              .flatMap((e) => [e.getAttribute("aria-label"), e.title, e.placeholder, e.dataset.bsTitle])
@@ -283,8 +269,20 @@ def test_missing_page_answers_in_both_languages(visit, site):
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_page_is_light(opened, site, path):
-    bodies = [(a.url, a.body()) for a in opened[path].answers if not a.url.startswith(("data:", "blob:"))]
+def test_a_page_describes_itself_shows_no_marks_and_is_light(visit, site, path):
+    page = visit.open(site + path)
+    page.wait_for_load_state("networkidle")
+    assert len(page.locator("meta[name=description]").get_attribute("content")) > 20
+    assert page.locator("link[rel*=icon]").count() == 1
+    text = page.evaluate(
+        """() => {
+          const article = document.querySelector("article").cloneNode(true);
+          article.querySelectorAll("pre, code, .math, figure, script").forEach((part) => part.remove());
+          return article.innerText;
+        }"""
+    )
+    assert not any(mark in text for mark in ("**", "__", "$"))  # of Markdown
+    bodies = [(a.url, a.body()) for a in visit.answers if not a.url.startswith(("data:", "blob:"))]
     weight = sum(len(body) if url.endswith(("woff2", "png")) else len(gzip.compress(body)) for url, body in bodies)
     own = next(len(gzip.compress(body)) for url, body in bodies if url == site + path)
     print(f"{path}: {weight / 1000:.0f} kB, the shell {(weight - own) / 1000:.0f} kB")
@@ -301,17 +299,3 @@ def test_the_figures_code_is_on_the_page_once(site_folder, path):
     assert text.count("_static/explorable.js") == 1
     assert "fontawesome.js" not in text
     assert "katex-error" not in text
-
-
-@pytest.mark.parametrize("path", PAGES)
-def test_no_asterisks_or_dollars_are_left_in_the_text(opened, path):
-    text = opened[path].page.evaluate(
-        """() => {
-          const article = document.querySelector("article").cloneNode(true);
-          article.querySelectorAll("pre, code, .math, figure, script").forEach((part) => part.remove());
-          return article.innerText;
-        }"""
-    )
-    assert "**" not in text
-    assert "__" not in text
-    assert "$" not in text

@@ -72,7 +72,7 @@ class View:
         # srcdoc is set when the reader opens it: browsers load a frame in a closed <details> at once, also a lazy one
         return (
             f'<details class="bertviz" lang="{self.language}" '
-            "ontoggle=\"const f = this.querySelector('iframe'); f.srcdoc ||= f.dataset.document\">"
+            "ontoggle=\"const f = this.querySelector('iframe'); if (f) f.srcdoc ||= f.dataset.document\">"  # a copy may have none
             f"<summary>{html.escape(self.title)}</summary>{notes}"
             f'<iframe title="{html.escape(self.title)}" style="width: 100%; border: 0" '
             f'data-document="{html.escape(self.document)}"></iframe></details>'
