@@ -12,6 +12,7 @@ from chromium import ARGUMENTS, served  # noqa: E402
 from why_attention.explorable import set_language  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
+os.environ.pop("PYTHONWARNDEFAULTENCODING", None)  # asked of us alone: what we start is to write what it always does
 os.environ.setdefault("EXPLORABLE_STORE", str(ROOT / ".store"))
 
 

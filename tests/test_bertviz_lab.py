@@ -17,6 +17,7 @@ from why_attention.bertviz_views import head_view, model_view
 from IPython.display import display
 display(head_view(random_maps(), TOKENS), model_view(random_maps(), TOKENS))
 """
+pytestmark = pytest.mark.routes
 TIMES = 5  # what BertViz itself shows draws in some of them only, for its scripts race
 
 

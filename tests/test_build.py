@@ -158,6 +158,7 @@ def test_an_interrupted_build_leaves_the_last_site_whole(book, number):
     assert servers() <= before
 
 
+@pytest.mark.routes
 def test_jupyter_book_builds_the_chinese_edition_from_the_root(tmp_path):
     """With .venv and node_modules beside it, as on a developer's machine; its cells have run in `make site`."""
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ from why_attention.explorable import Text, set_language
 BOOK = Path(__file__).parents[1] / "book"
 LANGUAGES = ("zh", "en")
 CHECKED = [claim for claim in CLAIMS if claim.check]
-BY_SOURCE = [1, 2, 22]  # dates and history
+BY_SOURCE = [1, 2, 22, 23]  # dates and history
 
 each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: str(claim.number))
 each_check = pytest.mark.parametrize("claim", CHECKED, ids=lambda claim: str(claim.number))
@@ -239,6 +239,7 @@ FAULTS = {
     "the gradient holds": (7, "recurrence", "gradient_decay", lambda *_: torch.zeros(1)),
     "all draws vanish": (8, "recurrence", "gradient_decay", lambda *_: torch.full((1, 8), -9.0)),
     "every gate holds": (9, "recurrence", "gradient_decay", lambda *_: torch.zeros(1, 3)),
+    "the LSTM recalls across the longest distance": (10, "recurrence", "recalled", lambda model, T: 1.0),
     "a layer too few": (11, "convolution", "depth_needed", lambda *given: original["depth_needed"](*given) - 1),
     "a layer too many": (11, "convolution", "depth_needed", lambda *given: original["depth_needed"](*given) + 1),
     "dilation left out": (12, "convolution", "span", lambda layers: 1 + len(layers)),
@@ -311,7 +312,13 @@ class Rows(HTMLParser):
 
 def example(verdict, check, number=1):
     return Claim(
-        number, Text("甲 < 乙", "a < b"), Text("丙", "c"), verdict, (Source("One 2001", "0101.00001"),), check=check
+        number,
+        Text("甲 < 乙", "a < b"),
+        Text("丙", "c"),
+        verdict,
+        (Source("One 2001", "0101.00001"),),
+        "page",
+        check=check,
     )
 
 

@@ -4,12 +4,34 @@ import json
 import zipfile
 
 import pytest
-from branch import ROOT, new_branch, new_environment, new_wheel, pinned, run
+from routes import ROOT, new_branch, new_environment, new_wheel, pinned, run
 
 pytestmark = pytest.mark.routes
 
-COLABS_OWN = ["scipy", "pandas", "ipywidgets==7.7.1", "ipython", "joblib", "tqdm", "pillow", "safetensors", "requests"]
-NEVER = {"torch", "numpy", "scipy", "matplotlib", "triton", "jax"}
+COLABS_OWN = [
+    "scipy",
+    "pandas",
+    "ipywidgets==7.7.1",
+    "ipython==7.34.0",
+    "joblib",
+    "tqdm",
+    "pillow",
+    "safetensors",
+    "requests",
+]
+NEVER = {
+    "torch",
+    "numpy",
+    "scipy",
+    "pandas",
+    "matplotlib",
+    "triton",
+    "jax",
+    "ipython",
+    "ipywidgets",
+    "requests",
+    "pillow",
+}
 FIGURE = """
 from why_attention.figures import heads, recall, receptive_field
 for figure in (heads.figure(), recall.figure(), receptive_field.figure()):

@@ -354,7 +354,9 @@ def test_two_lines_of_the_same_heights_stand_where_each_has_its_own_places(visit
     page = visit.open((tmp_path / "page.html").as_uri())
 
     def drawn():
-        paths = page.locator("figure svg svg path.bold").evaluate_all("(paths) => paths.map((path) => path.getAttribute('d'))")
+        paths = page.locator("figure svg svg path.bold").evaluate_all(
+            "(paths) => paths.map((path) => path.getAttribute('d'))"
+        )
         return [float(path[1:].split(",")[0]) for path in paths]
 
     before = drawn()

@@ -24,6 +24,10 @@ ADDRESSES = [
     "https://github.com/someone/a-book.zh.git/",
     "git@github.com:someone/a-book.zh.git",
     "ssh://git@github.com/someone/a-book.zh",
+    "ssh://git@github.com:22/someone/a-book.zh.git",
+    "https://someone@github.com/someone/a-book.zh",
+    "http://github.com/someone/a-book.zh",
+    "github.com/someone/a-book.zh",
 ]
 
 
@@ -79,7 +83,9 @@ def test_every_way_to_write_the_repositorys_address_is_understood(tool, monkeypa
     assert tool("repository").repository() == "someone/a-book.zh"
 
 
-@pytest.mark.parametrize("address", ["someone", "https://example.org/someone/book", "a/b/c", "a b/c"])
+@pytest.mark.parametrize(
+    "address", ["someone", "https://example.org/someone/book", "a/b/c", "a b/c", "github.com/someone"]
+)
 def test_an_address_that_is_none_is_refused(tool, monkeypatch, address):
     monkeypatch.setenv("BOOK_REPOSITORY", address)
     with pytest.raises(SystemExit, match=re.escape(repr(address))):
@@ -109,7 +115,8 @@ def test_without_it_gits_origin_is_taken_if_it_is_on_github(tool, monkeypatch, t
 @pytest.mark.parametrize("page", PAGES)
 def test_every_button_leads_to_a_notebook_of_the_branch(branch, page, edition):
     links = Links(buttons("someone/a-book.zh", page, edition)).found
-    assert set(links) == {"binder", "colab", "download"}
+    assert set(links) == {"binder", "colab", "download", "project"}
+    assert links["project"] == "https://github.com/someone/a-book.zh"
     binder = urlsplit(links["binder"])
     assert binder.path == "/v2/gh/someone/a-book.zh/notebooks"
     (opened,) = parse_qs(binder.query)["urlpath"]
@@ -169,8 +176,14 @@ def test_the_branch_is_the_tree_of_git_and_a_notebook_beside_every_page(branch):
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stdout
     notebooks = {f"book/{edition}/{page}.ipynb" for edition in EDITIONS for page in PAGES}
     assert {path.relative_to(branch).as_posix() for path in branch.rglob("*") if path.is_file()} == (
-        set(listed.split("\n")) - {""} | notebooks
+        {name for name in listed.split("\n") if name and not name.startswith(".github/")} | notebooks
     )
+
+
+def test_where_git_is_not_installed_there_is_no_repository(tool, monkeypatch):
+    monkeypatch.delenv("BOOK_REPOSITORY", raising=False)
+    monkeypatch.setenv("PATH", "")
+    assert tool("repository").repository() == ""
 
 
 def test_a_branch_without_a_repository_is_refused(tool, monkeypatch, tmp_path):

@@ -4,8 +4,8 @@ import sys
 import zipfile
 
 import pytest
-from branch import ROOT, run
 from chromium import Visit, hash_of, move, served
+from routes import ROOT, run
 
 pytestmark = pytest.mark.routes
 

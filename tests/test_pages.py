@@ -277,7 +277,7 @@ def other_hosts(path):
 def test_no_file_names_another_host(path):
     """But for the buttons that lead to Binder and Colab, and the repository that these open: nothing is loaded from there."""
     launch = {
-        "launch.html": {"mybinder.org", "colab.research.google.com"},
+        "launch.html": {"mybinder.org", "colab.research.google.com", "github.com"},
         "repository.py": {"colab.research.google.com", "github.com"},
     }
     assert other_hosts(path) == launch.get(path.name, set())

@@ -1,6 +1,6 @@
 """Write what the branch ``notebooks`` holds into a folder: `python tools/branch.py FOLDER`
 
-That is the tree as git knows it, and beside every page its notebook, whose links lead to Colab. On Binder
+That is the tree as git knows it, without the workflows, and beside every page its notebook, whose links lead to Colab. On Binder
 .binder/postBuild derives the notebooks again, for there they lie beside each other.
 """
 
@@ -22,7 +22,9 @@ def main(folder: Path) -> None:
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, encoding="utf-8"
     ).stdout
-    for name in filter(None, listed.split("\0")):
+    for name in listed.split("\0"):
+        if not name or name.startswith(".github/"):  # GitHub lets no workflow push a change of workflows
+            continue
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, folder / name)
     notebooks.main(folder / "book", on_colab=True)

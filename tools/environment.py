@@ -13,7 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 VENV = ROOT / ".venv"
 SCRIPTS = VENV / ("Scripts" if os.name == "nt" else "bin")  # Windows has a name of its own
-PYTHON = SCRIPTS / "python"
+PYTHON = SCRIPTS / ("python.exe" if os.name == "nt" else "python")
 OLDEST, NEWEST = (3, 10), (3, 13)  # what the pinned packages have wheels for
 VARIABLES = {  # where figures are computed, at build and in a reader's kernel
     **os.environ,
@@ -70,7 +70,7 @@ def main(test: bool) -> None:
         ".[test]" if test else ".",
     )
     say("installing the site's front-end files")
-    run(SCRIPTS / "npm", "ci", "--no-audit", "--no-fund")
+    run(SCRIPTS / ("npm.cmd" if os.name == "nt" else "npm"), "ci", "--no-audit", "--no-fund")
     done.write_text(wanted, encoding="utf-8")
 
 

@@ -33,6 +33,8 @@ def main(options: list[str]) -> None:
         "NbConvertBase.display_data_priority": EXPORTED,
     }
     command = [sys.executable, "-m", "jupyterlab", *(f"--{name}={value}" for name, value in settings.items()), *options]
+    if os.name == "nt":  # whose exec leaves the terminal to another command
+        sys.exit(subprocess.run(command, env=VARIABLES).returncode)
     os.execve(sys.executable, command, VARIABLES)
 
 

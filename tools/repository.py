@@ -5,12 +5,15 @@ Binder and Colab open notebooks of its branch ``notebooks`` (branch.py), and not
 
 import os
 import re
+import shutil
 import subprocess
 
 from environment import ROOT, refuse
 
 BRANCH = "notebooks"
-ADDRESS = re.compile(r"(?:(?:https://|ssh://)?(?:git@)?github\.com[/:])?([\w.-]+)/([\w.-]+?)(?:\.git)?/*")
+ADDRESS = re.compile(
+    r"(?:(?:\w+://)?(?:[^@/]+@)?github\.com(?::\d+)?[/:])?(?!github\.com/)([\w.-]+)/([\w.-]+?)(?:\.git)?/*"
+)
 
 
 def repository() -> str:
@@ -24,6 +27,8 @@ def repository() -> str:
 
 def origin() -> str:
     """Return the address of git's remote "origin" where that is on GitHub, nothing where it is not or there is none."""
+    if shutil.which("git") is None:  # the project was downloaded, not cloned
+        return ""
     asked = subprocess.run(["git", "remote", "get-url", "origin"], cwd=ROOT, capture_output=True, encoding="utf-8")
     return asked.stdout.strip() if "github.com" in asked.stdout else ""
 

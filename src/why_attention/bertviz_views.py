@@ -33,7 +33,7 @@ LAYER, HEAD = Text("层", "Layer"), Text("头", "Head")
 LAYERS, HEADS = Text("层", "Layers"), Text("头", "Heads")
 HEAD_VIEW = Text("BertViz 的 head view：一次看一层的各个头", "BertViz's head view: the heads of one layer at a time")
 MODEL_VIEW = Text("BertViz 的 model view：所有层的所有头", "BertViz's model view: all heads of all layers")
-SIZES = Text("（{} 层 × {} 头，{} 个词元）", " ({} layers × {} heads, {} tokens)")
+SIZES = Text("（{} 层 × {} 头，{} 个 token）", " ({} layers × {} heads, {} tokens)")
 HEAD_READING = Text(
     "左边是查询，右边是键；线越浓，权重越大。一种颜色是一个头：点一下色块就把这个头关掉或打开，点两下只留它一个。"
     "指着左边的一个词，就只看它把注意力分给了谁；指着右边的，就看谁注意它。",

@@ -35,7 +35,7 @@ def attention_maps(model: str | Path, sentence: str) -> tuple[list[str], Tensor]
     """Return the n tokens that an encoder makes of a sentence, and its attention maps (layers, heads, n, n).
 
     model: its name among the models of Hugging Face, which needs a network, or a folder with its files.
-    Raises ValueError for a model that also decodes, for more tokens than it has positions, and as ``stacked`` does.
+    Raises ValueError for an encoder with a decoder, for more tokens than it has positions, and as ``stacked`` does.
     """
     from transformers import AutoModel, AutoTokenizer  # takes a while, and only this function needs it
 
@@ -45,7 +45,10 @@ def attention_maps(model: str | Path, sentence: str) -> tuple[list[str], Tensor]
     if encoder.config.is_encoder_decoder:
         raise ValueError(f"{model} is an encoder with a decoder: name an encoder, such as bert-base-chinese")
     encoded = tokenizer(sentence, return_tensors="pt")
-    ids, positions = encoded["input_ids"][0], encoder.config.max_position_embeddings
+    ids = encoded["input_ids"][0]
+    positions = min(
+        encoder.config.max_position_embeddings, tokenizer.model_max_length
+    )  # some keep positions to themselves
     if len(ids) > positions:
         raise ValueError(f"the sentence makes {len(ids)} tokens, but {model} has {positions} positions: shorten it")
     with torch.no_grad():

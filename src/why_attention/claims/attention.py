@@ -141,7 +141,11 @@ def content_and_support() -> Result:
         f"a trained induction head has {score:.2f} of its weight where it should look, and without it accuracy goes from "
         f"{whole:.3f} to {without:.3f} only",
     )
-    return Result(value, held=of_content > 0.01 and of_support == 0, failed=learned > 0 and outside == 0)
+    return Result(
+        value,
+        held=of_content > 0.01 and of_support == 0,
+        failed=learned > 0 and outside == 0 and whole - without < 0.05,
+    )
 
 
 CLAIMS = (

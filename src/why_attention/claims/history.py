@@ -1,16 +1,13 @@
 """Claims 1, 2 and 21 to 24: who did what, and when. Most rest on their sources alone."""
 
 import torch
-from torch import nn
 
 from why_attention.attention import MultiHeadAttention
 from why_attention.claims.claim import Claim, Result, Source, Verdict
-from why_attention.claims.trained import recalled, translated
+from why_attention.claims.trained import recalled
 from why_attention.explorable import Text
 from why_attention.influence import token_diversity
-from why_attention.rnn import Cell, LSTMCell
 from why_attention.stack import hidden_states
-from why_attention.tasks import translation
 from why_attention.tasks.recall import LENGTHS
 
 __all__ = ["CLAIMS"]
@@ -68,19 +65,6 @@ def four_parts(depth: int = 12, n: int = 32, d: int = 16) -> Result:
         f"trained to say which of {T} tokens was first: right {placed:.2f} of the time with positions, {lost:.2f} without",
     )
     return Result(value, held=diversity > 1e6 * without, failed=blind < 1e-10)
-
-
-def translators(length: int = 10) -> Result:
-    """Claim 23: translate with GRUs alone, as Bahdanau et al. did, with attention and without, after training."""
-    kinds = {type(part) for part in translation.trained("attention").modules() if isinstance(part, nn.RNNBase | Cell)}
-    with_lstm = any(issubclass(kind, nn.LSTM | LSTMCell) for kind in kinds)
-    right = {model: translated(model, length) for model in translation.MODELS}
-    value = Text(
-        zh=f"照原文用双向 GRU 编码，一个 LSTM 也没有：{length} 个词的句子全对的占 {right['attention']:.2f}；不用 attention，占 {right['bottleneck']:.2f}",
-        en=f"with a bidirectional GRU to encode, as in the paper, and no LSTM at all, {right['attention']:.2f} of sentences of "
-        f"{length} words come out right; without attention {right['bottleneck']:.2f}",
-    )
-    return Result(value, held=with_lstm, failed=not with_lstm and right["attention"] > 0.9)
 
 
 CLAIMS = (
@@ -163,7 +147,6 @@ CLAIMS = (
         sources=(BAHDANAU, SUTSKEVER),
         page="main-part",
         section=Text(zh="每写一个词，重新看一遍", en="A fresh look for every word"),
-        check=translators,
     ),
     Claim(
         24,

@@ -3,9 +3,9 @@
 import math
 from statistics import median
 
-from why_attention.tasks import induction, recall, translation
+from why_attention.tasks import induction, recall
 
-__all__ = ["recalled", "longest", "log_gradient", "translated", "induction_head"]
+__all__ = ["recalled", "longest", "log_gradient", "induction_head"]
 
 
 def recalled(model: str, T: int) -> float:
@@ -16,7 +16,7 @@ def recalled(model: str, T: int) -> float:
 def longest(model: str) -> int:
     """Return the largest T at which a model of tasks/recall.py has learned its task, 0 where there is none."""
     trained = [T for T in recall.LENGTHS if all("accuracy" in run.measured for run in runs(model, T))]
-    return max((T for T in trained if recalled(model, T) >= recall.ENOUGH), default=0)
+    return max((T for T in trained if recalled(model, T) >= recall.LEARNED), default=0)
 
 
 def log_gradient(model: str, T: int) -> float:
@@ -30,13 +30,6 @@ def runs(model: str, T: int) -> list:
     if not found:
         raise ValueError(f"model {model!r} and T={T} are none of {list(recall.MODELS)} and {recall.LENGTHS}")
     return found
-
-
-def translated(model: str, length: int) -> float:
-    """Return the share of sentences of a length that a model of tasks/translation.py gets wholly right."""
-    at = translation.LENGTHS.index(length)
-    results = translation.EXPERIMENT.results()
-    return median(run.measured["exact_match"][at] for run in results if run.settings["model"] == model)
 
 
 def induction_head() -> tuple[float, float, float]:

@@ -1,6 +1,7 @@
 """Frames on disk, so that both editions of the book, and every later build, draw the very same numbers.
 
-The store is the folder named by the environment variable EXPLORABLE_STORE; without it nothing is kept. A stored
+The store is the folder named by the environment variable EXPLORABLE_STORE; without it nothing is kept, nor is what a
+module outside the package computes, such as a reader's notebook, whose code may change at any time. A stored
 block's name holds a fingerprint of what computed it, so a change of any line of the figure's module or of those that it
 imports, of a stored result, or of torch or numpy, computes it afresh.
 """
@@ -20,13 +21,9 @@ NAME = __name__.partition(".")[0]  # of the package
 
 
 def fingerprint(module: str) -> str:
-    """Return a digest of what a module computes with: source, stored results (JSON), and the versions of libraries.
-
-    Of a module outside the package, such as a notebook, the whole package is what it may compute with.
-    """
+    """Return a digest of what a module computes with: source, stored results (JSON), and the versions of libraries."""
     digest = hashlib.sha256(f"torch {version('torch')} numpy {version('numpy')}".encode())
-    files = sources_of(module) or PACKAGE.rglob("*.py")
-    for path in sorted([*files, *PACKAGE.rglob("*.json")]):
+    for path in sorted([*sources_of(module), *PACKAGE.rglob("*.json")]):
         digest.update(path.relative_to(PACKAGE).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -47,7 +44,10 @@ def sources_of(module: str) -> set[Path]:
             elif isinstance(node, ast.ImportFrom):
                 around = name if path.stem == "__init__" else name.rpartition(".")[0]
                 base = resolve_name("." * node.level + (node.module or ""), around)
-                left += [base, *(f"{base}.{alias.name}" for alias in node.names)]  # names of modules, or of what is in them
+                left += [
+                    base,
+                    *(f"{base}.{alias.name}" for alias in node.names),
+                ]  # names of modules, or of what is in them
     return files
 
 
@@ -61,7 +61,7 @@ def file_of(name: str) -> Path | None:
 
 def stored(name: str, compute: Callable[[], bytes], module: str) -> bytes:
     """Return the block of that name from the store, or compute it and keep it there; module: where it is computed."""
-    if not (folder := os.environ.get("EXPLORABLE_STORE")):
+    if not (folder := os.environ.get("EXPLORABLE_STORE")) or not sources_of(module):
         return compute()
     path = Path(folder) / f"{name}-{fingerprint(module)}.frames"
     if not path.exists():

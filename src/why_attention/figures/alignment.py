@@ -7,6 +7,7 @@ length afresh, and the weights of each step are a row of the matrix.  The lines 
 import math
 import random
 from functools import cache
+from itertools import takewhile
 
 import torch
 
@@ -90,7 +91,8 @@ def median(model: str, length: int) -> float:
 
 def lasts(model: str) -> int:
     """Return the largest length up to which the middle seed translates half of all sentences without a mistake, or 0."""
-    good = [length for length, value in zip(LENGTHS, exact_matches(model).median(0).values) if value >= 0.5]
+    matches = zip(LENGTHS, exact_matches(model).median(0).values)
+    good = [length for length, _ in takewhile(lambda pair: pair[1] >= 0.5, matches)]
     return max(good, default=0)
 
 

@@ -12,9 +12,8 @@ from torch import Tensor
 
 from why_attention.explorable import Axis, Choice, Control, Explorable, Lines, Rule, Sentence, Series, Text
 from why_attention.explorable.numbers import power_text
-from why_attention.tasks.recall import CHANCE, EVERY, EXPERIMENT, LENGTHS, SEEDS, STEPS, TRAINED
+from why_attention.tasks.recall import CHANCE, EVERY, EXPERIMENT, LEARNED, LENGTHS, SEEDS, STEPS, TRAINED
 
-LEARNED = 0.9  # accuracy of a run that has learned the task
 ALL = "all"  # seeds
 UNORDERED = "attention without positions"
 LOOKS = {  # model: its name in the control, its short name in the plots, colour, mark, dashed

@@ -141,7 +141,7 @@ class Experiment:
         return unsealed(self.path)
 
     def started(self, unfinished: Path) -> dict[str, Any] | None:
-        """Return what an interrupted training has done with this very code, or None."""
+        """Return what an interrupted training has done with the same file of the task and the same versions, or None."""
         try:
             started = unsealed(unfinished / "results.json")
         except (OSError, ValueError):
@@ -150,7 +150,7 @@ class Experiment:
         return started if same else None
 
     def provenance(self) -> dict[str, Any]:
-        """Return when, where and with what the runs are trained."""
+        """Return when, where and with what the runs are trained; code is the digest of the task's file as it was then."""
         code = Path(inspect.getsourcefile(self.train)).read_bytes()
         return {
             "command": COMMAND,

@@ -202,6 +202,8 @@ def train(layers: int, seed: int, steps: int = STEPS) -> Trained:
             curves["step"].append(step)
             for name, number in measures(model).items():
                 curves[name].append(number)
+        if step == steps:
+            break
         tokens, second = (drawn.to(device) for drawn in sequences(BATCH, generator))
         logits, _ = model(tokens)
         copies = torch.arange(LENGTH - 1, device=device) >= second.unsqueeze(-1)

@@ -214,6 +214,7 @@ def initial_gradient(network: Recall, T: int) -> float:
 BATCH, STEPS, EVERY = 64, 500, 50  # sequences a step; steps at most; steps from one check to the next
 RATE, CLIP = 0.005, 1.0  # Adam's learning rate; the largest norm of a gradient
 ENOUGH = 0.99  # accuracy at which training stops
+LEARNED = 0.9  # accuracy of a network that has learned the task
 
 
 def learn(network: Recall, T: int, generator: torch.Generator, new: torch.Generator) -> list[float]:
