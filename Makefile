@@ -31,11 +31,11 @@ setup:
 test:
 	@$(PYTHON) tools/environment.py test
 	@$(IN_VENV) tools/site.py
-	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && PYTHONWARNDEFAULTENCODING=1 $(IN_VENV) -m pytest -n 2 --dist worksteal -m "not routes"
+	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && PYTHONWARNDEFAULTENCODING=1 OMP_NUM_THREADS=1 $(IN_VENV) -m pytest -n 2 --dist worksteal -m "not routes"
 
 test-routes:
 	@$(PYTHON) tools/environment.py test
-	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) -m pytest -n 2 --dist loadfile -m routes -rP
+	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && OMP_NUM_THREADS=1 $(IN_VENV) -m pytest -n 2 --dist loadfile -m routes -rP
 
 bench: site
 	@$(PYTHON) tools/environment.py test
