@@ -146,6 +146,7 @@ def test_an_interrupted_build_leaves_the_last_site_whole(book, number):
         env=environment(book),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # what runs in the background ignores it
     )
     for line in process.stdout:
         if b"Executing notebook" in line:
