@@ -1,5 +1,6 @@
 """Fixtures: the stored frames, the language, a Chromium, and the site."""
 
+import importlib
 import os
 from pathlib import Path
 
@@ -22,6 +23,14 @@ def chinese():
     set_language("zh")
     yield
     set_language("zh")
+
+
+@pytest.fixture(scope="module")
+def tool():
+    """Tools import each other by name, as when one of them is run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "tools")
+        yield importlib.import_module
 
 
 @pytest.fixture(scope="session")

@@ -32,14 +32,6 @@ ADDRESSES = [
 
 
 @pytest.fixture(scope="module")
-def tool():
-    """Tools import each other by name, as when one of them is run."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "tools")
-        yield importlib.import_module
-
-
-@pytest.fixture(scope="module")
 def branch(tool, tmp_path_factory):
     """The tree that publish.yml pushes."""
     folder = tmp_path_factory.mktemp("branch")

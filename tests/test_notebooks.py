@@ -1,6 +1,5 @@
 """Notebooks derived from the pages: nothing of a page is lost on the way, nor anything that a reader has written."""
 
-import importlib
 import locale
 import re
 from functools import cache
@@ -25,14 +24,6 @@ kernelspec:
 ---
 
 """
-
-
-@pytest.fixture(scope="module")
-def tool():
-    """Tools import each other by name, as when one of them is run."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "tools")
-        yield importlib.import_module
 
 
 @pytest.fixture(scope="module")
