@@ -13,7 +13,8 @@ import torch
 from chromium import Visit, served
 
 from why_attention import bertviz_views
-from why_attention.bertviz_views import SCRIPTS, head_view, libraries, model_view
+from why_attention.bertviz_scripts import SCRIPTS, elements
+from why_attention.bertviz_views import head_view, model_view
 from why_attention.explorable import set_language
 from why_attention.pretrained import load_maps
 
@@ -227,7 +228,7 @@ def test_both_views_of_a_pretrained_encoder_are_small():
     stored = load_maps()
     for view in (head_view(stored.maps, stored.tokens), model_view(stored.maps, stored.tokens)):
         whole = view._repr_html_()
-        shared = whole.replace(html.escape(libraries()), "")
+        shared = whole.replace(html.escape(elements()), "")
         assert len(shared) < len(whole) - 300_000
         assert len(gzip.compress(whole.encode())) < 150_000
         assert len(gzip.compress(shared.encode())) < 30_000

@@ -85,7 +85,7 @@ def test_links_between_the_notebooks_lead_from_one_to_the_other(binder):
 
 def test_bertviz_finds_its_scripts(binder):
     python, tree, variables = binder
-    program = "from why_attention.bertviz_views import SCRIPTS; print(all(script.exists() for script in SCRIPTS))"
+    program = "from why_attention.bertviz_scripts import SCRIPTS; print(all(script.exists() for script in SCRIPTS))"
     assert run(python, "-c", program, env=variables, cwd=tree).strip() == "True"
 
 

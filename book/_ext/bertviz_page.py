@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from why_attention.bertviz_views import SCRIPTS, libraries
+from why_attention.bertviz_scripts import SCRIPTS, elements
 
 
 def copy_scripts(app: Sphinx, exception: Exception | None) -> None:
@@ -19,9 +19,9 @@ def copy_scripts(app: Sphinx, exception: Exception | None) -> None:
 def share_scripts(_app: Sphinx, _pagename: str, _template: str, context: dict, _doctree: object) -> None:
     """Exchange the copy that each view of a notebook carries for the addresses of the site's."""
     addresses = [context["pathto"](f"_static/{script.name}", resource=True) for script in SCRIPTS]
-    elements = "".join(f'<script src="{address}"></script>' for address in addresses)
+    shared = "".join(f'<script src="{address}"></script>' for address in addresses)
     if "body" in context:
-        context["body"] = context["body"].replace(html.escape(libraries()), html.escape(elements))
+        context["body"] = context["body"].replace(html.escape(elements()), html.escape(shared))
 
 
 def setup(app: Sphinx) -> dict:

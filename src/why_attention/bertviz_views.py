@@ -18,14 +18,13 @@ from pathlib import Path
 import bertviz
 from torch import Tensor
 
+from why_attention.bertviz_scripts import SCRIPTS, elements
 from why_attention.explorable.text import Text, language
 from why_attention.pretrained import stacked
 
-__all__ = ["View", "head_view", "model_view", "SCRIPTS", "libraries"]
+__all__ = ["View", "head_view", "model_view"]
 
 SPECIAL = ("[CLS]", "[SEP]", "[PAD]", "<s>", "</s>", "<pad>")  # what a tokenizer adds to the words of a sentence
-MODULES = Path(__file__).parents[2] / "node_modules"
-SCRIPTS = [MODULES / "d3" / "dist" / "d3.min.js", MODULES / "jquery" / "dist" / "jquery.min.js"]
 PARAMS = re.compile(r"(const params = .*); // HACK: .*")  # BertViz writes its numbers once more, into this comment
 FRAME = Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
 
@@ -168,15 +167,10 @@ def view(name: Text, reading: Text, part: str, maps: Tensor, tokens: list[str], 
 
 def self_contained(part: str) -> str:
     """Return BertViz's part of a page with d3 and jQuery in it, and a call where it asked require.js for them."""
-    part = re.sub(r"<script src=[^>]*require[^>]*></script>", lambda _: libraries(), part)
+    part = re.sub(r"<script src=[^>]*require[^>]*></script>", lambda _: elements(), part)
     part = re.sub(r"require\.config\(\{.*?\}\);", "", part, flags=re.DOTALL)
     part = exchanged(part, ("requirejs(['jquery', 'd3'], function", "(function"))
     return re.sub(r"\}\);\s*</script>\s*$", "})(jQuery, d3);\n</script>", part)
-
-
-def libraries() -> str:
-    """Return d3 and jQuery, the scripts that BertViz draws with, as the elements of a page."""
-    return "".join(f"<script>{script.read_text(encoding='utf-8')}</script>" for script in SCRIPTS)
 
 
 def exchanged(part: str, *pairs: tuple[str, str]) -> str:
