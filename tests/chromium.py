@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -24,6 +25,7 @@ ARGUMENTS = [  # root may run no sandbox; the rest keeps Chromium itself from ca
     "--disable-component-update",
     "--disable-sync",
 ]
+ELSEWHERE = re.compile(r"^(?!http://127\.0\.0\.1:|file:|data:|blob:)")  # the addresses of other hosts
 
 
 class Quiet(SimpleHTTPRequestHandler):
@@ -52,11 +54,9 @@ class Visit:
         self.page.on("response", lambda answer: self.answers.append(answer))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
-        self.page.route("**/*", self.only_here)
+        self.page.route(ELSEWHERE, self.refuse)
 
-    def only_here(self, route) -> None:
-        if route.request.url.startswith(("http://127.0.0.1:", "file:", "data:", "blob:")):
-            return route.continue_()
+    def refuse(self, route) -> None:
         self.elsewhere.append(route.request.url)
         route.abort()
 

@@ -1,6 +1,7 @@
 """The build is the gate: what is broken does not reach _site. Each case builds one edition of a small copy of the book."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -76,36 +77,41 @@ def servers() -> set[str]:
     return found
 
 
-def test_a_sound_page_builds_with_its_figure_and_leaves_no_server(book):
+def test_a_sound_page_builds_and_changes_with_the_package_and_leaves_no_server(book):
     before = servers()
-    write(book, "好的 $x_t$。\n下一句。" + cell(FIGURE))
-    result = build(book)
-    assert result.returncode == 0, result.stdout
-    page = (book / "_build" / "zh" / "_build" / "html" / "index.html").read_text(encoding="utf-8")
-    assert 'data-name="small"' in page
-    assert "widget-state+json" in page
-    assert 'class="katex' in page
-    assert "。下一句" in page  # no space where the source breaks a line
+    constant = "from why_attention.constant import VALUE\nprint('VALUE', VALUE)"
+    write(book, "好的 $x_t$。\n下一句。" + cell(FIGURE) + cell(constant))
+    for value in (1, 2):
+        (book / "src" / "why_attention" / "constant.py").write_text(f"VALUE = {value}\n", encoding="utf-8")
+        result = build(book)
+        assert result.returncode == 0, result.stdout
+        page = (book / "_build" / "zh" / "_build" / "html" / "index.html").read_text(encoding="utf-8")
+        assert f"VALUE {value}" in page
+        assert 'data-name="small"' in page
+        assert "widget-state+json" in page
+        assert 'class="katex' in page
+        assert "。下一句" in page  # no space where the source breaks a line
     assert servers() <= before
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "complaints"),
     [
-        (cell("1 / 0"), "ZeroDivisionError"),
-        (cell("import sys; print('oops', file=sys.stderr)"), "stderr"),
-        ("$$ \\undefinedcommand{x} $$", "KaTeX parse error: Undefined control sequence"),
-        ("[nowhere](missing.md)", "missing.md"),
-        (cell("import numpy as np\n" + FIGURE.replace("np.eye(n)", "np.full((n, n), np.nan)")), "NaN"),
+        (cell(FIGURE.replace("np.eye(n)", "np.full((n, n), np.nan)")), ["ValueError", "NaN"]),
+        ("$$ \\undefinedcommand{x} $$", ["KaTeX parse error: Undefined control sequence"]),
+        (
+            "[nowhere](missing.md)" + cell("import sys; print('oops', file=sys.stderr)"),
+            ["WARNING.*missing.md", "WARNING.*stderr"],
+        ),
     ],
-    ids=["a cell that fails", "stderr", "a broken formula", "a broken link", "a figure of NaN"],
+    ids=["a cell that fails", "a broken formula", "a broken link and a cell that writes to stderr"],
 )
-def test_a_broken_page_fails_the_build(book, text, words):
+def test_a_broken_page_fails_the_build(book, text, complaints):
     write(book, text)
     result = build(book)
     assert result.returncode != 0, result.stdout
-    assert words in result.stdout
-    assert "_site is as it was" in result.stdout or "Error" in result.stdout
+    for complaint in complaints:
+        assert re.search(complaint, result.stdout), result.stdout
 
 
 def test_a_figure_that_lost_its_state_fails_the_build(book):
@@ -116,16 +122,6 @@ def test_a_figure_that_lost_its_state_fails_the_build(book):
     result = build(book)
     assert result.returncode != 0
     assert "a figure without state" in result.stdout
-
-
-def test_a_changed_package_changes_the_page(book):
-    module = book / "src" / "why_attention" / "constant.py"
-    write(book, cell("from why_attention.constant import VALUE\nprint('VALUE', VALUE)"))
-    page = book / "_build" / "zh" / "_build" / "html" / "index.html"
-    for value in (1, 2):
-        module.write_text(f"VALUE = {value}\n", encoding="utf-8")
-        assert build(book).returncode == 0
-        assert f"VALUE {value}" in page.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
