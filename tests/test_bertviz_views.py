@@ -55,11 +55,11 @@ def opened(browser, tmp_path):
 
 def unfold(page):
     """Open every view in a page, or in a part of one, as a reader does; return their frames once they are drawn."""
-    for summary in page.locator("details.bertviz > summary").all():
-        summary.click()
-    frames = [frame.element_handle().content_frame() for frame in page.locator("details.bertviz iframe").all()]
-    for frame in frames:
-        frame.wait_for_selector("svg [tabindex]")
+    frames = []
+    for view in page.locator("details.bertviz").all():
+        view.locator("summary").click()
+        frames.append(view.locator("iframe").element_handle().content_frame())
+        frames[-1].wait_for_selector("svg [tabindex]")  # the view grows then, and moves the next one's summary
     return frames
 
 
