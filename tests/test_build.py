@@ -90,7 +90,7 @@ def test_a_sound_page_builds_and_changes_with_the_package_and_leaves_no_server(b
         assert 'data-name="small"' in page
         assert "widget-state+json" in page
         assert 'class="katex' in page
-        assert "。下一句" in page  # no space where the source breaks a line
+        assert "。</span>下一句" in page  # with the formula; and no space where the source breaks a line
     assert servers() <= before
 
 

@@ -1,6 +1,7 @@
 """The claims: each check finds the book's verdict, and another one where what it measures is broken on purpose."""
 
 import ast
+import inspect
 import re
 from functools import cache
 from html.parser import HTMLParser
@@ -10,7 +11,7 @@ import pytest
 import torch
 
 from why_attention import claims, cost
-from why_attention.claims import CLAIMS, Claim, Result, Source, Verdict
+from why_attention.claims import CLAIMS, Claim, Result, Source, Verdict, trained
 from why_attention.explorable import Text, set_language
 
 BOOK = Path(__file__).parents[1] / "book"
@@ -99,6 +100,15 @@ def test_the_page_of_claims_says_where_each_is_shown(language):
         assert page == claim.page
         assert getattr(claim.section, language) in sections
     assert CLAIMS[7].common.zh in text or CLAIMS[7].common.en in text  # which the page quotes
+
+
+@each_language
+def test_the_page_of_claims_says_which_checks_read_the_results_of_training(language):
+    text = (BOOK / language / "claims.md").read_text(encoding="utf-8")
+    listed = next(line for line in text.splitlines() if "(main-part.md)" in line and re.search("训练|training", line))
+    calls = re.compile(rf"\b({'|'.join(trained.__all__)})\(")
+    reading = [claim.number for claim in CHECKED if calls.search(inspect.getsource(claim.check))]
+    assert [int(number) for number in re.findall(r"\d+", listed)] == reading
 
 
 # The verdicts

@@ -47,7 +47,7 @@ export function heatmapPanel(panel, words) {
     svg.setAttribute("viewBox", `0 0 ${size} ${bar.top + 56}`); // as high without a hatched key as with one: nothing shifts
     const parts = drawColorBar(panel, limits, bar);
     cell = side / columns;
-    const numbers = (count) => ticksBetween([1, count], side / 60, true).filter((tick) => tick >= 1);
+    const numbers = (count) => [...new Set([1, ...ticksBetween([1, count], side / 36, true)])];
     const some = (list) => list.map((_, at) => at + 1).filter((at) => (at - 1) % Math.ceil(LINE / cell) === 0);
     for (const j of columnWords ? some(columnWords) : numbers(columns)) {
       const [x, y] = [box.left + (j - 0.5) * cell, box.bottom];
