@@ -72,6 +72,11 @@ def test_no_page_names_another_host_to_load_from(site_folder, path):
     assert loads == []
 
 
+@pytest.mark.parametrize("path", [path for path in PAGES if path.startswith("/en/")])
+def test_a_sentence_is_a_space_away_from_a_quotation_before_it(site_folder, path):
+    assert re.findall(r"[.?!,]”\w+", (site_folder / path[1:]).read_text(encoding="utf-8")) == []
+
+
 def test_every_page_is_tested(site_folder):
     built = {path.name for path in site_folder.glob("*.html")} - {"404.html", "genindex.html", "search.html"}
     assert {f"/{name}" for name in built} == {path for path in PAGES if not path.startswith("/en/")}

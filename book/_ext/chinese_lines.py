@@ -12,6 +12,8 @@ FULL = re.compile("[。？！；：，、）”]")  # carries its own white spac
 
 def join_lines(app: Sphinx, doctree: nodes.document) -> None:
     """Remove each line break that stands after full-width punctuation, or between two Chinese characters."""
+    if not app.config.language.startswith("zh"):
+        return  # the closing quotation mark of English is the same character, and has no width to spare
     for text in list(doctree.findall(lambda node: isinstance(node, nodes.Text) and node == "\n")):
         siblings = text.parent.children
         place = next(i for i, node in enumerate(siblings) if node is text)

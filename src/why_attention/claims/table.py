@@ -56,7 +56,7 @@ def row(claim: Claim, result: Result | None) -> str:
     check = f"{CHECK}<code {BREAKS}>{escape(name(claim.check))}</code><br>" if claim.check else ""
     sources = str(Text(zh="；", en="; ")).join(map(link, claim.sources))
     return (
-        f'<tr id="claim-{claim.number}"><th scope="row" {CELL}>{claim.number}<br>{escape(str(verdict))}</th>'
+        f'<tr id="claim-{claim.number}"><th scope="row" {CELL}>{claim.number} <br>{escape(str(verdict))}</th>'
         f"<td {CELL}><strong>{escape(str(claim.common))}</strong><br>→ {escape(str(claim.correct))}</td>"
         f"<td {CELL}>{''.join(escape(text) + '<br>' for text in measured)}{check}{sources}</td></tr>"
     )
