@@ -61,20 +61,18 @@ class Block(nn.Module):
         self.feed_forward = FeedForward(d, 4 * d, **factory)
         self.feed_forward_norm = nn.LayerNorm(d, **factory)
 
-    def forward(
-        self, x: Tensor, mask: Tensor | None = None, memory: Tensor | None = None, memory_mask: Tensor | None = None
-    ) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor | None = None, memory: Tensor | None = None) -> Tensor:
         """Map L tokens x to L tokens, (L, d) or (batch, L, d); a block with cross-attention also reads S of a memory.
 
-        mask: broadcasts to (…, L, L), memory_mask to (…, L, S).  Raises ValueError for a memory that the block does
-        not read, for none where it does, and as ``MultiHeadAttention`` does.
+        mask: broadcasts to (…, L, L).  Raises ValueError for a memory that the block does not read, for none where it
+        does, and as ``MultiHeadAttention`` does.
         """
         if (memory is None) != (self.cross_attention is None):
             wants = "no memory" if self.cross_attention is None else "a memory"
             raise ValueError(f"memory is {'None' if memory is None else tuple(memory.shape)}: this block reads {wants}")
         x = self.add(x, self.self_attention(self.self_norm(x), mask=mask)[0])
         if memory is not None:
-            x = self.add(x, self.cross_attention(self.cross_norm(x), memory, memory_mask)[0])
+            x = self.add(x, self.cross_attention(self.cross_norm(x), memory)[0])
         return self.add(x, self.feed_forward(self.feed_forward_norm(x)))
 
     def add(self, x: Tensor, part: Tensor) -> Tensor:
