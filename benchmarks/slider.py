@@ -69,7 +69,7 @@ with served(ROOT / "_site") as address, sync_playwright() as playwright:
     pages = {name: browser.new_page() for name in ("figure", "bare", "empty page")}
     first_drawing(pages["figure"], page_address)
     first_drawing(pages["bare"], page_address)
-    pages["bare"].evaluate("(bare) => document.querySelector('figure.explorable').outerHTML = bare", BARE)
+    pages["bare"].evaluate("(bare) => document.querySelector('[data-name=gradient-decay]').outerHTML = bare", BARE)
     pages["empty page"].set_content(f"<!doctype html>{BARE}")
     for page in pages.values():
         page.evaluate(WATCH, "gain")
