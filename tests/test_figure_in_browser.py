@@ -400,6 +400,7 @@ def test_words_stand_at_the_cells_of_a_heatmap_in_its_table_and_in_what_a_pick_r
     assert readout(page) == "query 1: word0，key 1: left：ones size 1"
     move(page, "n")
     page.locator("figure details.numbers summary").click()
+    page.locator("figure .tables table").first.wait_for()  # they are written after the click
     assert page.locator("figure .tables th").all_text_contents() == [
         *("query \\ key", "1 left", "2 right"),
         *("1 word0", "2 word1", "3 word2", "4 word3"),
@@ -446,6 +447,7 @@ def test_the_table_holds_the_numbers_drawn(visit, made_up_page):
     page = visit.open((made_up_page / "en.html").as_uri())
     tables = page.locator("figure.explorable").first.locator(".tables")
     page.locator(".numbers > summary").first.click()
+    tables.locator("table").first.wait_for()
     assert tables.locator("table").count() == 3
     head = tables.locator("table").nth(1).locator("thead th").all_inner_texts()
     assert head == ["query i \\ key j", *map(str, range(1, 9))]
