@@ -1,7 +1,6 @@
 """The build is the gate: what is broken does not reach _site. Each case builds one edition of a small copy of the book."""
 
 import os
-import re
 import shutil
 import signal
 import subprocess
@@ -95,23 +94,22 @@ def test_a_sound_page_builds_and_changes_with_the_package_and_leaves_no_server(b
 
 
 @pytest.mark.parametrize(
-    ("text", "complaints"),
+    ("text", "words"),
     [
-        (cell(FIGURE.replace("np.eye(n)", "np.full((n, n), np.nan)")), ["ValueError", "NaN"]),
-        ("$$ \\undefinedcommand{x} $$", ["KaTeX parse error: Undefined control sequence"]),
-        (
-            "[nowhere](missing.md)" + cell("import sys; print('oops', file=sys.stderr)"),
-            ["WARNING.*missing.md", "WARNING.*stderr"],
-        ),
+        (cell("1 / 0"), "ZeroDivisionError"),
+        (cell("import sys; print('oops', file=sys.stderr)"), "stderr"),
+        ("$$ \\undefinedcommand{x} $$", "KaTeX parse error: Undefined control sequence"),
+        ("[nowhere](missing.md)", "missing.md"),
+        (cell("import numpy as np\n" + FIGURE.replace("np.eye(n)", "np.full((n, n), np.nan)")), "NaN"),
     ],
-    ids=["a cell that fails", "a broken formula", "a broken link and a cell that writes to stderr"],
+    ids=["a cell that fails", "stderr", "a broken formula", "a broken link", "a figure of NaN"],
 )
-def test_a_broken_page_fails_the_build(book, text, complaints):
+def test_a_broken_page_fails_the_build(book, text, words):
     write(book, text)
     result = build(book)
     assert result.returncode != 0, result.stdout
-    for complaint in complaints:
-        assert re.search(complaint, result.stdout), result.stdout
+    assert words in result.stdout
+    assert "_site is as it was" in result.stdout or "Error" in result.stdout
 
 
 def test_a_figure_that_lost_its_state_fails_the_build(book):

@@ -616,15 +616,15 @@ def test_a_figure_leaves_the_blocks_of_other_figures_alone(package):
     assert store.stored("decay-bound", lambda: b"computed again", MODULE) == b"first"
 
 
-def test_a_figure_of_the_package_depends_on_just_the_files_that_python_imports_for_it(package):
-    name = "why_attention.figures.recall"
+@pytest.mark.parametrize("name", ["why_attention.figures.gradient_decay", "why_attention.figures.recall"])
+def test_a_figure_of_the_package_depends_on_just_the_files_that_python_imports_for_it(package, name):
     program = f"import sys, {name}; print(*(m.__file__ for m in sys.modules.values() if m and m.__name__.startswith('why_attention')))"
     imported = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True).stdout
     root = Path(why_attention.__file__).parent
     expected = {Path(path).relative_to(root).as_posix() for path in imported.split()}
     assert {path.relative_to(package).as_posix() for path in store.sources_of(name)} == expected
     before = store.fingerprint(name)
-    change_a_line(package / "peak_memory.py")  # which it does not import
+    change_a_line(package / "peak_memory.py")  # which neither imports
     assert store.fingerprint(name) == before
     change_a_line(package / "device.py")
     assert store.fingerprint(name) != before

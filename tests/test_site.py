@@ -23,7 +23,6 @@ PLAIN = ["two-roads", "summary", "claims", "glossary", "references"]  # pages wi
 BUDGETS = {"comparison": 550_000}  # bytes, gzip, everything loaded; others have 450 kB
 EDITIONS = ("", "/en")
 FIGURES = [f"{edition}/{name}.html" for edition in EDITIONS for name in SHOWN]
-EACH_FIGURE = [f"{EDITIONS[number % 2]}/{name}.html" for number, name in enumerate(SHOWN)]  # in one of the editions
 PAGES = [f"{edition}/{name}.html" for edition in EDITIONS for name in [*SHOWN, *PLAIN]]
 DECAY = SHOWN["recurrence"].index("gradient-decay")
 
@@ -166,7 +165,7 @@ def test_editions_draw_the_same_numbers(reading, visit, site):
     assert drawn[0] == drawn[1]
 
 
-@pytest.mark.parametrize("path", EACH_FIGURE)
+@pytest.mark.parametrize("path", FIGURES)
 def test_page_works_from_a_file(visit, site_folder, path):
     page = visit.open((site_folder / path[1:]).as_uri())
     for number in range(len(shown(path))):
@@ -175,7 +174,7 @@ def test_page_works_from_a_file(visit, site_folder, path):
         assert hash_of(page, number) != before
 
 
-@pytest.mark.parametrize("path", EACH_FIGURE)
+@pytest.mark.parametrize("path", FIGURES)
 def test_without_javascript_the_picture_shows(browser, site, path):
     visit = Visit(browser, java_script_enabled=False)
     page = visit.open(site + path, figures=False)
@@ -248,8 +247,7 @@ def test_axe_finds_nothing_in_our_own_parts(reading, axe, scheme):
         """() => axe.run(
              {
                include: [["article"], [".language-switch"], [".license"]],
-               // the theme's, and what KaTeX draws for eyes alone, in the colour of the words around it
-               exclude: [[".copybtn"], [".headerlink"], [".highlight"], [".katex-html"]],
+               exclude: [[".copybtn"], [".headerlink"], [".highlight"]],  // the theme's
              },
              { preload: false, resultTypes: ["violations"] },
            ).then((found) => found.violations)"""
