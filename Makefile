@@ -4,6 +4,7 @@
 # make test    set up, build both editions from scratch, test everything but what takes long
 # make test-routes  after make test: what takes long, of the other routes to a reader: Binder, with every notebook run, Colab, the offline book
 # make bench   measure the ratios that the project promises
+# make tune    search for the learning rates of the experiments, and store them
 # make experiments  train everything that the pages draw, anew (some minutes on 2 cores; an interrupted training goes on)
 # make offline pack the site into book-offline.zip, which opens without a server
 # make picture photograph the READMEs' figure
@@ -14,7 +15,7 @@ PORT ?= 8000
 LAB ?=
 IN_VENV = .venv/bin/python
 
-.PHONY: serve lab site setup test test-routes bench experiments offline picture clean
+.PHONY: serve lab site setup test test-routes bench tune experiments offline picture clean
 
 serve: site
 	@$(IN_VENV) tools/serve.py $(PORT)
@@ -45,6 +46,9 @@ bench: site
 	@OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/influence.py
 	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && \
 		$(IN_VENV) benchmarks/slider.py && $(IN_VENV) benchmarks/off_grid.py
+
+tune: setup
+	@OMP_NUM_THREADS=1 $(IN_VENV) -m why_attention.tasks.tune
 
 experiments: setup
 	@OMP_NUM_THREADS=1 $(IN_VENV) -m why_attention.tasks

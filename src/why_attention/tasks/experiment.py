@@ -35,7 +35,6 @@ from why_attention.timing import machine
 __all__ = ["Experiment", "Trained", "Result", "RESULTS"]
 
 RESULTS = Path(__file__).with_name("results")
-COMMAND = "python -m why_attention.tasks"  # what trains everything
 
 
 @dataclass(frozen=True)
@@ -59,11 +58,19 @@ class Experiment:
     """Runs of one function.
 
     name: of its file of results.  runs: the settings of every run, fit for JSON.  train: a function of such settings,
-    which gives the same for the same settings on the same machine.  folder: where results are stored.
+    which gives the same for the same settings on the same machine.  folder: where results are stored.  command: what
+    performs it.
     """
 
-    def __init__(self, name: str, runs: list[dict[str, Any]], train: Callable[..., Trained], folder: Path = RESULTS):
-        self.name, self.runs, self.train, self.folder = name, runs, train, Path(folder)
+    def __init__(
+        self,
+        name: str,
+        runs: list[dict[str, Any]],
+        train: Callable[..., Trained],
+        folder: Path = RESULTS,
+        command: str = "python -m why_attention.tasks",
+    ):
+        self.name, self.runs, self.train, self.folder, self.command = name, runs, train, Path(folder), command
 
     def perform(self) -> None:
         """Train every run, one a core, and store the results; go on where an interrupted training stopped."""
@@ -106,7 +113,7 @@ class Experiment:
         done = [run["settings"] for run in stored]
         if missing := [settings for settings in self.runs if settings not in done]:
             raise ValueError(
-                f"{self.path.name} holds {len(stored)} runs and lacks {len(missing)}, such as {missing[0]}: train them with `{COMMAND}`"
+                f"{self.path.name} holds {len(stored)} runs and lacks {len(missing)}, such as {missing[0]}: train them with `{self.command}`"
             )
         return [Result(**run) for run in stored if run["settings"] in self.runs]
 
@@ -127,7 +134,7 @@ class Experiment:
         data = path.read_bytes() if path.exists() else b""
         if digest(data) != kept[0].checkpoint:
             state = f"has {len(data)} bytes that are not those measured" if data else "is missing"
-            raise ValueError(f"the checkpoint {path.name} of {self.name} {state}: train it again with `{COMMAND}`")
+            raise ValueError(f"the checkpoint {path.name} of {self.name} {state}: train it again with `{self.command}`")
         return load(data)
 
     @property
@@ -137,13 +144,15 @@ class Experiment:
     def stored(self) -> dict[str, Any]:
         """Return what the file holds, or raise a ValueError where it is missing or damaged."""
         if not self.path.exists():
-            raise ValueError(f"there is no {self.path.name}: the experiment was not performed; train with `{COMMAND}`")
-        return unsealed(self.path)
+            raise ValueError(
+                f"there is no {self.path.name}: the experiment was not performed; train with `{self.command}`"
+            )
+        return unsealed(self.path, self.command)
 
     def started(self, unfinished: Path) -> dict[str, Any] | None:
         """Return what an interrupted training has done with the same file of the task and the same versions, or None."""
         try:
-            started = unsealed(unfinished / "results.json")
+            started = unsealed(unfinished / "results.json", self.command)
         except (OSError, ValueError):
             return None
         same = {**started["provenance"], "date": None} == {**self.provenance(), "date": None}
@@ -153,7 +162,7 @@ class Experiment:
         """Return when, where and with what the runs are trained; code is the digest of the task's file as it was then."""
         code = Path(inspect.getsourcefile(self.train)).read_bytes()
         return {
-            "command": COMMAND,
+            "command": self.command,
             "date": date.today().isoformat(),
             "device": machine().device,
             "python": platform.python_version(),
@@ -194,9 +203,9 @@ def sealed(content: dict[str, Any]) -> bytes:
     return f'{lines},\n "runs": [\n  {runs}\n ]}}\n'.encode()
 
 
-def unsealed(path: Path) -> dict[str, Any]:
+def unsealed(path: Path, command: str) -> dict[str, Any]:
     """Return results from their file, or raise a ValueError where they are not what was written."""
-    again = f"restore it, or train again with `{COMMAND}`"
+    again = f"restore it, or train again with `{command}`"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         expected = content.pop("sha256")
