@@ -1,0 +1,63 @@
+"""A nonlinear recurrence in rounds of all steps at once: Jacobi iteration over the time steps.
+
+The states s_1 … s_T solve T equations, s_t = cell(x_t, s_{t-1}).  Start from a guess, and in each round evaluate all
+equations at once, with the states of the round before:
+
+    s_t^(0) = 0,    s_t^(r) = cell(x_t, s_{t-1}^(r-1)),    t = 1 … T
+
+Round r makes s_1 … s_r exact, so T rounds always suffice.  Where the recurrence contracts, the error of the guess
+shrinks from step to step, and a few rounds are enough; where it expands, the error grows, and almost T rounds are needed.
+
+Sources: Lim et al. 2024, arXiv 2309.12252 (DEER: the same equations by Newton's method, with a scan in each round);
+Gonzalez et al. 2025, arXiv 2508.16817 (the largest Lyapunov exponent tells whether few rounds are enough).
+"""
+
+import torch
+from torch import Tensor
+
+from why_attention.rnn import Cell, checked
+
+__all__ = ["jacobi_iteration", "rounds_needed"]
+
+
+def jacobi_iteration(cell: Cell, x: Tensor, rounds: int, s_0: Tensor | None = None) -> Tensor:
+    """Return s_1 … s_T after a number of rounds.
+
+    x: (T, d) or (T, batch, d).  s_0: (S,) or (batch, S), zeros when left out.  Returns (T, S) or (T, batch, S).
+    Raises as ``unroll`` does, and ValueError for rounds < 0.
+    """
+    if rounds < 0:
+        raise ValueError(f"rounds={rounds}: it must be at least 0")
+    x, s_0 = checked(cell, x, s_0)
+    s = guess(x, s_0)
+    for _ in range(rounds):
+        s = next_round(cell, x, s, s_0)
+    return s
+
+
+@torch.no_grad()
+def rounds_needed(cell: Cell, x: Tensor, tolerance: float = 1e-6, s_0: Tensor | None = None) -> int:
+    """Return the number of rounds after which one more changes no number of any state by more than ``tolerance``.
+
+    At most T.  Use float64 for a tolerance near 1e-6: rounding in float32 changes the states by as much.
+    Raises as ``unroll`` does, and ValueError for a negative tolerance.
+    """
+    if not tolerance >= 0:
+        raise ValueError(f"tolerance={tolerance}: it must be at least 0")
+    x, s_0 = checked(cell, x, s_0)
+    s = guess(x, s_0)
+    for rounds in range(len(x)):
+        before, s = s, next_round(cell, x, s, s_0)
+        if (s - before).abs().max() <= tolerance:
+            return rounds
+    return len(x)
+
+
+def guess(x: Tensor, s_0: Tensor) -> Tensor:
+    """Return zeros for all of s_1 … s_T."""
+    return x.new_zeros(len(x), *s_0.shape)
+
+
+def next_round(cell: Cell, x: Tensor, s: Tensor, s_0: Tensor) -> Tensor:
+    """Return cell(x_t, s_{t-1}) for all t at once."""
+    return cell(x, torch.cat([s_0.unsqueeze(0), s[:-1]]))
