@@ -43,7 +43,6 @@ from why_attention.explorable import (
 )
 from why_attention.explorable.frames import Frames, pack
 from why_attention.explorable.grid import OnGrid
-from why_attention.explorable.numbers import power_text
 from why_attention.explorable.source import Source
 
 JS = Path(script.__file__).parent / "js"
@@ -857,28 +856,6 @@ def test_figures_in_their_start_state_leave_the_address_clean():
 
 
 # Helpers of the figures
-
-
-@pytest.mark.parametrize(
-    "log10, text",
-    [
-        (math.log10(0.62), "0.62"),
-        (-205.0, "10⁻²⁰⁵"),
-        (-204.6, "10⁻²⁰⁵"),
-        (-math.inf, "0"),
-        (0, "1"),
-        (-2, "0.01"),
-        (-2.1, "10⁻²"),
-        (1.5, "32"),
-        (math.log10(99.7), "100"),
-        (2.5, "316"),
-        (2.999, "998"),
-        (3, "10³"),
-        (12.3, "10¹²"),
-    ],
-)
-def test_power_text(log10, text):
-    assert power_text(log10) == text
 
 
 def slow(folder, a, b):

@@ -1,5 +1,6 @@
 """Panels: the kinds of picture that a figure is made of. Each says what to draw; explorable.js draws it."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
+from .numbers import digits_kept
 from .text import Text
 
 __all__ = ["Axis", "Series", "Rule", "Lines", "Beside", "Heatmap", "Graph"]
@@ -19,6 +21,7 @@ AddWords = Callable[[Any, str], str]  # (words, where) -> name of their slot in 
 
 COLORS = ("vermilion", "green", "blue", "grey")  # Okabe–Ito; explorable.css holds their values
 MARKS = ("circle", "square", "triangle", "wedge", "diamond", "cross")
+WIDEST = 20  # letters of the label of a series
 COLORMAP = [to_hex(color) for color in colormaps["viridis"](np.linspace(0, 1, 33))]  # perceptually uniform
 
 
@@ -38,6 +41,8 @@ class Axis:
     quantum: float | None = None
 
     def spec(self, add: Add, where: str) -> dict:
+        if self.quantum is not None and not 0 < self.quantum < math.inf:
+            raise ValueError(f"{where} has quantum {self.quantum}: it must be above 0 and finite")
         if not callable(self.limits) and not self.limits[0] < self.limits[1]:
             raise ValueError(f"{where} has limits {self.limits}: the first must be below the second")
         return {
@@ -45,6 +50,7 @@ class Axis:
             "symbol": self.symbol,
             "unit": str(self.unit),
             "decades": self.decades,
+            "digits": digits_kept(self.quantum),
             "limits": add(self.limits, f"{where} limits", (2,)),
         }
 
@@ -89,6 +95,7 @@ class Lines:
         where = f"lines {str(self.title)!r}"
         for s in self.series:
             check_look(where, s.color, s.mark)
+            check_label(where, str(s.label))
         return {
             "kind": "lines",
             "title": str(self.title),
@@ -196,6 +203,13 @@ class Graph:
             "nodes": add(self.nodes, f"{where} nodes", (None, 3), quantum=0.001),
             "edges": add(self.edges, f"{where} edges", (None, 3), quantum=0.001),
         }
+
+
+def check_label(where: str, label: str) -> None:
+    """Raise a ValueError for a label that leaves no room for its line on a phone."""
+    width = sum(2 if letter > "⺀" else 1 for letter in label)  # Chinese letters are twice as wide
+    if width > WIDEST:
+        raise ValueError(f"{where} has the label {label!r}, {width} letters wide, a Chinese one as 2: at most {WIDEST}")
 
 
 def check_look(where: str, color: str, mark: str) -> None:

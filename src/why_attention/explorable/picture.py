@@ -14,6 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from PIL import Image
 
 from .frames import Frames
+from .numbers import number_text
 
 __all__ = ["still_picture"]
 
@@ -55,7 +56,9 @@ def draw_lines(figure, axes, panel: dict, frames: Frames, setting: dict[str, int
             axes.plot(x, family.T, color=color, linewidth=0.6, alpha=0.5)
         style = {"linestyle": "--" if series["dashed"] else "-", "linewidth": 2.2 if inside else 1}
         style |= {"marker": MARKS[series["mark"]], "markevery": 0.15 if len(x) > 1 else None}  # a share of the line
-        axes.plot(x, np.median(family, axis=0), color=color, **style)
+        middle = np.median(family, axis=0)
+        if np.isfinite(middle).any():  # a line that is an exact 0 everywhere lies below the plot
+            axes.plot(x, middle, color=color, **style)
     for rule in panel["rules"]:
         axes.axhline(rule["y"], color=COLORS["grey"], linewidth=0.8, linestyle=":")
     finish(axes, panel, frames, setting)
@@ -125,7 +128,7 @@ def write_numbers(drawn, axis: dict) -> None:
     """Write the numbers of an axis: whole powers of ten where they are decades."""
     if axis["decades"]:
         drawn.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
-    drawn.set_major_formatter((lambda v, _: f"$10^{{{v:g}}}$") if axis["decades"] else (lambda v, _: f"{v:g}"))
+    drawn.set_major_formatter((lambda v, _: f"$10^{{{v:g}}}$") if axis["decades"] else (lambda v, _: number_text(v)))
 
 
 def colormap(panel: dict) -> LinearSegmentedColormap:

@@ -12,6 +12,7 @@ WIDGET_MODULES = [
     "address",
     "frames",
     "marks",
+    "numbers",
     "axis",
     "lines",
     "heatmap",

@@ -12,6 +12,8 @@ from .controls import Control
 
 __all__ = ["Source"]
 
+LARGEST = 1e300  # so that the distance of any two numbers is finite
+
 
 class Source:
     """A function that is called once for every setting of the controls that its own parameters name.
@@ -70,6 +72,8 @@ class Source:
             raise ValueError(f"{self.where} gave the shape {array.shape}: it must give {wanted}")
         if bad := int(np.isnan(array).sum() + np.isposinf(array).sum()):
             raise ValueError(f"{self.where} gave {bad} NaN or +∞ among {array.size} numbers: it must give 0 of them")
+        if (largest := np.abs(array[np.isfinite(array)], dtype=float).max(initial=0)) > LARGEST:
+            raise ValueError(f"{self.where} gave {largest:g}: a number of a figure is at most {LARGEST:g} in size")
         return array
 
 

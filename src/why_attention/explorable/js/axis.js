@@ -1,4 +1,6 @@
-// Axes: scales, ticks, the writing of numbers and symbols, and the small SVG helpers that all panels share.
+// Axes: scales, ticks, the writing of symbols, and the small SVG helpers that all panels share.
+
+import { tickText } from "./numbers.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -23,23 +25,6 @@ export function ticksBetween([low, high], count, whole) {
   const ticks = [];
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) ticks.push(Number((i * step).toPrecision(12)));
   return ticks;
-}
-
-const SUPERSCRIPTS = { "-": "⁻", "−": "⁻", ".": "·", 0: "⁰", 1: "¹", 2: "²", 3: "³", 4: "⁴", 5: "⁵", 6: "⁶", 7: "⁷", 8: "⁸", 9: "⁹" };
-
-// A number as an axis writes it: 10⁻⁴⁰ where the axis counts decades.
-export function numberText(value, decades) {
-  if (!decades) return String(value).replace("-", "−");
-  return "10" + [...String(value)].map((letter) => SUPERSCRIPTS[letter]).join("");
-}
-
-// An amount as a sentence writes it (numbers.py does the same): 10⁻⁴⁰, but 0.62 and 316 plainly.
-export function amountText(value, decades) {
-  if (!decades) return String(Number(value.toPrecision(4))).replace("-", "−");
-  if (value === -Infinity) return "0";
-  if (value < -2 || value >= 3) return numberText(Math.round(value), true);
-  const amount = 10 ** value;
-  return amount < 9.95 ? String(Number(amount.toPrecision(2))) : amount.toFixed(0);
 }
 
 // A symbol like s_{T−l} as tspans: letters italic, what follows _ lowered.
@@ -76,12 +61,12 @@ export function drawAxes(panel, [xLimits, yLimits], box, whole = false) {
   const y = scaleBetween(yLimits, [box.bottom, box.top]);
   const parts = [];
   for (const tick of ticksBetween(xLimits, (box.right - box.left) / across, whole || panel.x.decades)) {
-    parts.push(node("text", { class: "tick", x: x(tick), y: box.bottom + 18, "text-anchor": "middle" }, numberText(tick, panel.x.decades)));
+    parts.push(node("text", { class: "tick", x: x(tick), y: box.bottom + 18, "text-anchor": "middle" }, tickText(tick, panel.x)));
     parts.push(node("path", { class: "grid", d: `M${x(tick)},${box.bottom}v5` }));
   }
   for (const tick of ticksBetween(yLimits, (box.bottom - box.top) / upwards, whole || panel.y.decades)) {
     parts.push(node("path", { class: "grid", d: `M${box.left},${y(tick)}H${box.right}` }));
-    parts.push(node("text", { class: "tick", x: box.left - 6, y: y(tick) + 4, "text-anchor": "end" }, numberText(tick, panel.y.decades)));
+    parts.push(node("text", { class: "tick", x: box.left - 6, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick, panel.y)));
   }
   parts.push(axisName(panel.x, { x: (box.left + box.right) / 2, y: box.bottom + 38, "text-anchor": "middle" }));
   parts.push(axisName(panel.y, { x: 2, y: box.top - 12 }));
@@ -105,7 +90,7 @@ export function drawColorBar(panel, limits, bar) {
     node("rect", { x: bar.left + i * width, y: bar.top, width: width + 0.5, height: 10, fill: `rgb(${colorAt(panel.colormap, limits, at(i))})` }),
   );
   for (const tick of ticksBetween(limits, (bar.right - bar.left) / 45, panel.scale.decades)) {
-    parts.push(node("text", { class: "tick", x: x(tick), y: bar.top + 24, "text-anchor": "middle" }, numberText(tick, panel.scale.decades)));
+    parts.push(node("text", { class: "tick", x: x(tick), y: bar.top + 24, "text-anchor": "middle" }, tickText(tick, panel.scale)));
   }
   parts.push(axisName(panel.scale, { x: bar.left, y: bar.top - 8 }));
   return parts;

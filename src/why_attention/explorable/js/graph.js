@@ -1,7 +1,8 @@
 // The Graph panel: nodes, the edges between them, and for a picked node the nodes that it reads.
 
-import { amountText, colorAt, drawAxes, drawColorBar, node, plainSymbol } from "./axis.js";
+import { colorAt, drawAxes, drawColorBar, node, plainSymbol } from "./axis.js";
 import { MARKS } from "./marks.js";
+import { amountText } from "./numbers.js";
 
 function rowsOf({ shape, values }) {
   return Array.from({ length: shape[0] }, (_, i) => [...values.subarray(i * shape[1], (i + 1) * shape[1])]);
@@ -70,15 +71,15 @@ export function graphPanel(panel, words) {
     const read = edges.filter(([, to]) => to === at);
     picked.append(...read.map(([from, to]) => node("path", { class: `edge ${panel.color ?? ""}`, d: pathOf(from, to) })));
     picked.append(node("circle", { class: "ring", cx: places[at][0], cy: places[at][1], r: radius + 4 }));
-    const value = panel.scale ? `${words.comma}${panel.scale.label} ${amountText(nodes[at][2], panel.scale.decades)}` : "";
-    const text = `${panel.title}${words.is}${panel.y.label} ${amountText(nodes[at][1])}${value}${words.comma}${words.reads(read.length)}`;
-    return { place: `${coordinate} = ${amountText(pick[coordinate])}`, text };
+    const value = panel.scale ? `${words.comma}${panel.scale.label} ${amountText(nodes[at][2], panel.scale)}` : "";
+    const text = `${panel.title}${words.is}${panel.y.label} ${amountText(nodes[at][1], panel.y)}${value}${words.comma}${words.reads(read.length)}`;
+    return { place: `${coordinate} = ${amountText(pick[coordinate], panel.x)}`, text };
   }
 
   function table() {
     const head = [panel.x.label, panel.y.label, ...(panel.scale ? [panel.scale.label] : []), words.readsHead];
     const counts = nodes.map((_, i) => edges.filter(([, to]) => to === i).length);
-    return { head, rows: nodes.map(([a, b, number], i) => [amountText(a), amountText(b), ...(panel.scale ? [amountText(number, panel.scale.decades)] : []), String(counts[i])]) };
+    return { head, rows: nodes.map(([a, b, number], i) => [amountText(a, panel.x), amountText(b, panel.y), ...(panel.scale ? [amountText(number, panel.scale)] : []), String(counts[i])]) };
   }
   return { element: svg, surface: svg, needs: () => ({ now: needs, later: [] }), draw, pickAt, step, mark, table };
 }

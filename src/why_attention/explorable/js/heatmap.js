@@ -1,7 +1,8 @@
 // The Heatmap panel: a matrix as colours on a canvas, its axes as SVG over it.
 
-import { amountText, colorAt, drawColorBar, node, ticksBetween } from "./axis.js";
+import { colorAt, drawColorBar, node, ticksBetween } from "./axis.js";
 import { MARKS } from "./marks.js";
+import { amountText } from "./numbers.js";
 
 const MARGIN = 36; // pixels at the left, for the numbers of the rows
 const LETTER = 7; // pixels: how wide a letter of a tick is, at most
@@ -92,15 +93,15 @@ export function heatmapPanel(panel, words) {
     for (const [name, number] of Object.entries(place)) ring.setAttribute(name, number.toFixed(1));
     const at = (pick.row - 1) * matrix.shape[1] + pick.column - 1;
     const value = matrix.values[at];
-    const amount = value === -Infinity ? words.none : `${panel.scale.label} ${amountText(value, panel.scale.decades)}`;
-    const more = beside && value !== -Infinity ? `${words.comma}${panel.beside.label} ${beside.values[at]}` : "";
+    const amount = value === -Infinity ? words.none : `${panel.scale.label} ${amountText(value, panel.scale)}`;
+    const more = beside && value !== -Infinity && beside.values[at] !== -Infinity ? `${words.comma}${panel.beside.label} ${beside.values[at]}` : "";
     const naming = (name, number, listed) => (listed ? `${name} ${number}: ${listed[number - 1]}` : `${name} = ${number}`);
     return { place: `${naming(panel.rows, pick.row, rowWords)}${words.comma}${naming(panel.columns, pick.column, columnWords)}`, text: `${panel.title}${words.is}${amount}${more}` };
   }
 
   function table() {
     const [rows, columns] = matrix.shape;
-    const line = (i) => [...matrix.values.subarray(i * columns, (i + 1) * columns)].map((value) => amountText(value, panel.scale.decades));
+    const line = (i) => [...matrix.values.subarray(i * columns, (i + 1) * columns)].map((value) => (value === -Infinity ? "0" : amountText(value, panel.scale)));
     const named = (i, listed) => (listed ? `${i + 1} ${listed[i]}` : String(i + 1));
     const head = [`${panel.rows} \\ ${panel.columns}`, ...Array.from({ length: columns }, (_, j) => named(j, columnWords))];
     return { head, rows: Array.from({ length: rows }, (_, i) => [named(i, rowWords), ...line(i)]) };

@@ -1,12 +1,14 @@
 // The Lines panel: families of lines over two axes, named at their ends.
 
-import { amountText, drawAxes, node, plainSymbol } from "./axis.js";
+import { drawAxes, node, plainSymbol } from "./axis.js";
 import { MARKS } from "./marks.js";
+import { amountText } from "./numbers.js";
 
 const MARKS_A_LINE = 6;
 const LINE_HEIGHT = 17;
 const NEAR = 1e-9; // places that differ by less are one
 const LOWEST = 9999; // pixels: far below any plot, where −∞ is drawn; further down, what measures the page runs out of memory
+const NARROWEST_PLOT = 80; // pixels between axis and labels; with less room the whole picture shrinks
 const EDGE = 5; // pixels beside the plot, so that a mark on its limit is whole
 
 const medians = new WeakMap(); // of each family drawn so far
@@ -105,7 +107,8 @@ export function linesPanel(panel, words) {
   let frame = { key: "" }; // axes and rules, drawn anew when limits or size change
   let drawn = null;
 
-  function drawFrame(limits, size) {
+  function drawFrame(limits, room) {
+    const size = Math.max(room, 50 + NARROWEST_PLOT + margin);
     const box = { left: 50, top: 34, right: size - margin, bottom: Math.round(Math.min(400, Math.max(330, size * 0.56))) - 46 };
     const [width, height] = [box.right - box.left, box.bottom - box.top];
     const { x, y, parts } = drawAxes(panel, limits, box);
@@ -201,12 +204,12 @@ export function linesPanel(panel, words) {
       if (high >= box.top && high <= box.bottom) dots.append(node("circle", { class: data.inFocus ? `dot ${panel.series[i].color}` : "dot aside", cx: x(data.x[at]), cy: high, r: 4 }));
       return [`${data.label} ${amountsOf(data, at)}`];
     });
-    return { place: `${across} = ${amountText(place, panel.x.decades)}`, text: said.join(words.semicolon) };
+    return { place: `${across} = ${amountText(place, panel.x)}`, text: said.join(words.semicolon) };
   }
 
   // The median and, of a family, its lowest and highest.
   function amountsOf(data, at) {
-    const text = (value) => amountText(value, panel.y.decades);
+    const text = (value) => amountText(value, panel.y);
     const all = data.y.map((row) => row[at]);
     const range = all.length > 1 ? ` (${text(Math.min(...all))} … ${text(Math.max(...all))})` : "";
     return text(data.middle[at]) + range;
@@ -219,7 +222,7 @@ export function linesPanel(panel, words) {
       const at = data.x.indexOf(place);
       return at < 0 ? "" : amountsOf(data, at);
     };
-    return { head: [panel.x.label, ...shown.map(({ label }) => label)], rows: places.map((place) => [amountText(place, panel.x.decades), ...shown.map((data) => cell(data, place))]) };
+    return { head: [panel.x.label, ...shown.map(({ label }) => label)], rows: places.map((place) => [amountText(place, panel.x), ...shown.map((data) => cell(data, place))]) };
   }
   return { element: svg, surface: svg, needs, draw, pickAt, step, mark, table };
 }
