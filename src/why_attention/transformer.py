@@ -109,7 +109,7 @@ class Transformer(nn.Module):
         x = self.embedding(tokens)
         if self.positions:
             x = x + sinusoidal_positions(n, self.d, device=x.device, dtype=x.dtype)
-        mask = causal_mask(n, n, device=x.device) if self.causal else None
+        mask = causal_mask(n, n, device=x.device)[None] if self.causal else None  # the same for all sequences
         for block in self.blocks:
             x = block(x, mask)
         return self.readout(self.norm(x))
@@ -138,11 +138,17 @@ def generation_loss(model: Transformer, tokens: Tensor) -> Tensor:
 
 
 def train(
-    model: Transformer, draw: Callable[[torch.Generator], Tensor], steps: int, seed: int = 0, lr: float = 0.01
+    model: Transformer,
+    draw: Callable[[torch.Generator], Tensor],
+    steps: int,
+    seed: int = 0,
+    lr: float = 0.01,
+    enough: Callable[[list[float]], bool] = lambda losses: False,
 ) -> list[float]:
     """Train a model to guess the next token, with Adam, and return the loss at every step.
 
     draw: a function that draws a batch of tokens (batch, n) with a generator, a new one for every step.
+    enough: of the losses so far, whether to stop before all steps are taken.
     The same model, seed and machine give the same losses.  Raises ValueError for steps < 1.
     """
     if steps < 1:
@@ -150,7 +156,7 @@ def train(
     generator = torch.Generator().manual_seed(seed)
     adam = torch.optim.Adam(model.parameters(), lr=lr, fused=True)  # fused: so small a model waits for Python otherwise
     losses = []
-    for _ in range(steps):
+    while len(losses) < steps and not enough(losses):
         loss = next_token_loss(model, draw(generator))
         adam.zero_grad()
         loss.backward()

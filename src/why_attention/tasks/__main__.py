@@ -1,6 +1,6 @@
 """Train everything that the pages draw, with a progress bar: `python -m why_attention.tasks` (make experiments)."""
 
-from why_attention.tasks import induction, recall, translation
+from why_attention.tasks import induction, missing_parts, recall, translation
 
-for task in (induction, recall, translation):
+for task in (induction, missing_parts, recall, translation):
     task.EXPERIMENT.perform()

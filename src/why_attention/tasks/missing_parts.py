@@ -1,0 +1,121 @@
+"""Missing parts: a Transformer that copies, and the same one without positions, causal mask or residual connections.
+
+    x_1 … x_6 ~ U{0 … 7},   x_{i+6} = x_i,   to guess: x_{t+1} from x_1 … x_t
+
+Nobody can guess x_2 … x_6, and x_7 … x_12 are a copy, so that honest guessing has a mean loss of at least 5 ln 8 / 11.
+
+Which learning rate suits a model depends on its parts, so that at one rate for all a part may seem to be needed for
+learning that is needed for that rate. Each variant has its own rate, which a search has found (rates.py), and is trained
+by one rule until its loss has stopped falling.
+
+Source: Vaswani et al. 2017, arXiv 1706.03762, §3 (the parts).
+"""
+
+import math
+
+import torch
+from torch import Tensor
+
+from why_attention.tasks.experiment import Experiment, Trained
+from why_attention.tasks.rates import RateSearch
+from why_attention.transformer import Transformer, generation_loss
+from why_attention.transformer import train as train_transformer
+
+__all__ = ["VARIANTS", "BLIND", "HONEST", "twice", "built", "stopped_falling", "train", "RATES", "EXPERIMENT"]
+
+# The task
+
+SYMBOLS, HALF = 8, 6  # kinds of tokens; tokens before the copy
+BLIND = math.log(SYMBOLS)  # the loss of who gives every token the same probability
+HONEST = (HALF - 1) * BLIND / (2 * HALF - 1)  # the least mean loss without seeing what is to be guessed
+
+
+def twice(generator: torch.Generator, count: int = 32) -> Tensor:
+    """Draw 6 tokens at random, and the same again: (count, 12)."""
+    half = torch.randint(SYMBOLS, (count, HALF), generator=generator)
+    return torch.cat([half, half], dim=-1)
+
+
+# The models
+
+VARIANTS = {  # name: what is switched off
+    "all parts": {},
+    "no positions": {"positions": False},
+    "no causal mask": {"causal": False},
+    "no residual connections": {"residual": False},
+}
+
+
+def built(variant: str, seed: int) -> Transformer:
+    """Return an untrained model.  Raises ValueError for a variant that there is not."""
+    if variant not in VARIANTS:
+        raise ValueError(f"variant {variant!r} is none of the {len(VARIANTS)}: {', '.join(VARIANTS)}")
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        return Transformer(SYMBOLS, d=32, heads=2, depth=3, **VARIANTS[variant])
+
+
+# Training
+
+EVERY = 100  # steps whose mean loss is one point of the curve
+PATIENCE, LEAST_FALL = 10, 0.01  # points of the curve; how far it must fall within them
+CAP = 20_000  # steps after which a run that still falls is refused
+TESTED = 1000  # sequences to measure generation on, of a seed that no run trains with
+TEST = 10_000
+
+
+def curve(losses: list[float]) -> list[float]:
+    """Return the mean loss of every 100 steps; an unfinished hundred is left out."""
+    hundreds = [losses[start : start + EVERY] for start in range(0, len(losses) - EVERY + 1, EVERY)]
+    return [sum(hundred) / EVERY for hundred in hundreds]
+
+
+def stopped_falling(losses: list[float]) -> bool:
+    """Return whether the lowest mean of 100 steps has come down by less than 0.01 in the last 1000 steps."""
+    if len(losses) % EVERY:
+        return False
+    means = curve(losses)
+    return len(means) > PATIENCE and min(means[:-PATIENCE]) - min(means) < LEAST_FALL
+
+
+def train(variant: str, seed: int) -> Trained:
+    """Train a variant at its best rate until its loss has stopped falling, and measure it.
+
+    Measured: the rate; the curve; the steps taken; the training loss, which is the last point of the curve; and the loss in
+    generation, the mean over each half.  Raises ValueError where the loss still falls after 20,000 steps.
+    """
+    model, rate = built(variant, seed), RATES.best(variant)
+    losses = train_transformer(model, twice, CAP, seed, rate, enough=stopped_falling)
+    if not stopped_falling(losses):
+        raise ValueError(f"{variant}, seed {seed}: the loss still falls after {CAP} steps at rate {rate}")
+    first, second = generation_loss(model, twice(torch.Generator().manual_seed(TEST), TESTED)).split([HALF - 1, HALF])
+    means = curve(losses)
+    return Trained(
+        {
+            "rate": rate,
+            "curve": means,
+            "steps": len(losses),
+            "training": means[-1],
+            "first": first.mean().item(),
+            "second": second.mean().item(),
+        }
+    )
+
+
+# The search for rates
+
+SEARCHED = 1000  # steps
+
+
+def search(variant: str, rate: float, seed: int) -> Trained:
+    """Train a variant at one rate for 1000 steps; the loss is the mean of the last 100."""
+    losses = train_transformer(built(variant, seed), twice, SEARCHED, seed, rate)
+    return Trained({"loss": curve(losses)[-1]})
+
+
+RATES = RateSearch(
+    "missing-parts", list(VARIANTS), rates=[0.0003, 0.001, 0.003, 0.01, 0.03], seeds=[100, 101], train=search
+)
+EXPERIMENT = Experiment(
+    "missing-parts", [{"variant": variant, "seed": seed} for variant in VARIANTS for seed in range(3)], train
+)
