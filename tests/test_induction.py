@@ -4,6 +4,8 @@ import pytest
 import torch
 from torch import nn
 
+from why_attention.influence import influence_matrix
+from why_attention.masks import causal_mask
 from why_attention.tasks import induction
 from why_attention.tasks.induction import (
     EXPERIMENT,
@@ -152,6 +154,123 @@ def test_accuracy_counts_what_has_occurred_before():
     assert accuracy(Copies(), tokens_of("ABCAABCB").unsqueeze(0)) == 0.5  # A, A, B, C: wrong at the first A and at C
 
 
+# Weight, influence, intervention
+
+
+def answers_by_copying(tokens):
+    """Return logits, sure of what came after the last earlier occurrence, and all alike where there was none."""
+    logits = torch.zeros(*tokens.shape, 32)
+    for b, row in enumerate(tokens.tolist()):
+        for i, token in enumerate(row):
+            if before := [j for j in range(i) if row[j] == token]:
+                logits[b, i, row[before[-1] + 1]] = 50
+    return logits
+
+
+class Copying(nn.Module):
+    """Answers as above, says that it looks at the token before, and changes its logits by 3 x_i + 4 x_0."""
+
+    def embed(self, tokens):
+        return nn.functional.one_hot(tokens, 32).float()
+
+    def from_embeddings(self, x):
+        return 3 * x + 4 * x[:, :1], None
+
+    def forward(self, tokens, need_weights=False):
+        A = torch.zeros(len(tokens), 2, 2, LENGTH, LENGTH)
+        A[:, 1, 0].diagonal(-1, -2, -1).fill_(1.0)
+        A[:, 1, 1].diagonal(-1, -2, -1).fill_(0.5)
+        return answers_by_copying(tokens), A
+
+
+def drawn(count, seed=0):
+    """Return sequences that leave a symbol unused, and where their second copies start."""
+    tokens, second = sequences(count, seeded(seed))
+    return tokens[second < 32], second[second < 32]
+
+
+def test_interventions_on_a_model_that_is_known():
+    tokens, second = drawn(40)
+    B, A, before, query = induction.interventions(Copying(), tokens, second, seeded(1)).mean(0).tolist()
+    # weight, influence, then the probability of the answer with an unused and with a used symbol
+    assert B == pytest.approx([0, 0, 0, 0], abs=1e-6)
+    assert A == pytest.approx([0, 0, 1 / 32, 1 / 32], abs=1e-6)  # without the first A nothing says what follows A
+    assert before[:3] == pytest.approx([0.75, 0, 1], abs=1e-6)
+    assert query == pytest.approx(
+        [0, 3 * 32**0.5, 1 / 32, 0], abs=1e-5
+    )  # another symbol of the sequence: another answer
+
+
+def test_the_influence_on_one_output_is_that_row_of_the_influence_matrix():
+    model, (tokens, second) = model_of(2), drawn(5)
+    rows = induction.influence_on(model, tokens, second)
+    for row, sequence, i in zip(rows, tokens, second.tolist()):
+        matrix = influence_matrix(lambda x: logits(model, x), model.embed(sequence))
+        close(row, matrix[i], atol=1e-3)
+
+
+def logits(model, x):
+    """Return the logits from embeddings (n, d), written out."""
+    for layer in model.layers:
+        x = x + layer(x, mask=causal_mask(*[len(x)] * 2), need_weights=True)[0]
+    return model.logits(x)
+
+
+def test_interventions_of_the_stored_model_are_those_made_one_by_one():
+    model, (tokens, second) = trained(), drawn(12)
+    measured = induction.interventions(model, tokens, second, seeded(7))
+    generator = seeded(7)  # draws again what the function drew: unused, then used, key by key
+    A = [row[:start].tolist().index(row[start + 2]) for row, start in zip(tokens, second.tolist())]
+    keys = [[a + 1, a, start + 1, start + 2] for a, start in zip(A, second.tolist())]
+    for number in range(4):
+        for used in (False, True):
+            allowed = torch.zeros(len(tokens), 32, dtype=torch.double)
+            for b, row in enumerate(tokens.tolist()):
+                here = set(row) - {row[keys[b][number]]} if used else set(range(32)) - set(row)
+                allowed[b, sorted(here)] = 1
+            other = tokens.clone()
+            drawn_symbols = allowed.multinomial(1, generator=generator).squeeze(-1)
+            for b, row in enumerate(other):
+                row[keys[b][number]] = drawn_symbols[b]
+                i = second[b] + 2
+                p = model(row[None])[0][0, i].softmax(-1)[tokens[b, i + 1]]
+                assert measured[b, number, 2 + used].item() == pytest.approx(p.item(), abs=1e-4)
+
+
+def test_ranks_correlate_as_spearman_defined_it():
+    def correlation(a, b):
+        return induction.spearman(a, b).item()
+
+    ten = torch.arange(10.0)
+    assert correlation(ten, ten.exp()) == pytest.approx(1, abs=1e-12)
+    assert correlation(ten, -(ten**3)) == pytest.approx(-1, abs=1e-12)
+    a, b = torch.randn(2, 30, generator=seeded(3))
+    d = a.argsort().argsort() - b.argsort().argsort()  # without ties it is 1 − 6 Σ d² / n (n² − 1)
+    assert correlation(a, b) == pytest.approx(1 - 6 * d.square().sum().item() / (30 * (900 - 1)), abs=1e-12)
+    tied, other = torch.tensor([1.0, 1, 2, 3, 3, 3]), torch.tensor([2.0, 1, 1, 5, 4, 5])
+    assert induction.ranks(tied).tolist() == [1.5, 1.5, 3, 5, 5, 5]
+    assert induction.ranks(other).tolist() == [3, 1.5, 1.5, 5.5, 4, 5.5]
+    by_hand = 12.75 / (15 * 16.5) ** 0.5  # Σ(Δa Δb), Σ Δa² and Σ Δb² of these ranks
+    assert correlation(tied, other) == pytest.approx(by_hand, abs=1e-12)
+    shuffled = torch.randperm(6, generator=seeded(0))
+    assert correlation(tied[shuffled], other[shuffled]) == pytest.approx(by_hand, abs=1e-12)
+
+
+def test_rank_correlations_of_one_sequence_written_out():
+    model, (tokens, _) = model_of(2), drawn(2)
+    pooled, within = induction.rank_correlations(model, tokens)
+    for b, sequence in enumerate(tokens):
+        A = model(sequence[None], need_weights=True)[1][0, 1].mean(0)
+        influence = influence_matrix(lambda x: logits(model, x), model.embed(sequence))
+        pairs = [(A[i, j].item(), influence[i, j].item()) for i in range(LENGTH) for j in range(i)]
+        order = [sorted(range(len(pairs)), key=lambda p: pairs[p][side]) for side in (0, 1)]
+        rank = [sorted(range(len(pairs)), key=one.__getitem__) for one in order]
+        d2 = sum((a - b) ** 2 for a, b in zip(*rank))
+        assert pooled[b].item() == pytest.approx(1 - 6 * d2 / (780 * (780**2 - 1)), abs=2e-3)
+        of_queries = [induction.spearman(A[i, :i], influence[i, :i]).item() for i in range(8, LENGTH)]
+        assert within[b].item() == pytest.approx(sum(of_queries) / 32, abs=2e-3)
+
+
 # Stored results
 
 
@@ -174,6 +293,13 @@ def test_two_layers_learn_to_continue_and_one_does_not():
     assert all(measured["accuracy"] <= 0.35 for measured in results(1))
 
 
+def test_weights_and_influence_correlate_in_rank_less_within_a_query():
+    for measured in results(2):
+        for low, median, high in measured["rank_correlation"].values():
+            assert -1 < low < median < high < 1
+        assert measured["rank_correlation"]["within"][1] < measured["rank_correlation"]["pooled"][1] < 0.9
+
+
 def test_every_seed_has_a_previous_token_head_below_and_induction_heads_above_and_needs_the_former():
     for measured in results(2):
         below, above = torch.tensor(measured["previous"])[0], torch.tensor(measured["induction"])[1]
@@ -184,7 +310,7 @@ def test_every_seed_has_a_previous_token_head_below_and_induction_heads_above_an
 
 
 def test_training_again_goes_the_same_way():
-    again, stored = induction.train(2, seed=0, steps=100), results(2)[0]["curves"]
+    again, stored = induction.train(2, seed=0, steps=100, ranked=2), results(2)[0]["curves"]
     curves = again.measured["curves"]
     assert curves["step"] == stored["step"][:3] == [0, 50, 100]
     assert curves["accuracy"][0] == pytest.approx(stored["accuracy"][0], abs=1e-3)
@@ -222,6 +348,15 @@ def test_maps_of_any_sequence():
         (lambda: previous_token_score(torch.ones(1, 1, 1, 1, 1)), "n must be at least 2"),
         (lambda: induction_score(torch.ones(1, 1, 1, 3, 3), tokens_of("ABC").unsqueeze(0)), "0 of the 3 tokens"),
         (lambda: accuracy(model_of(1), tokens_of("ABCA").unsqueeze(0)), "0 of 3 tokens"),
+        (
+            lambda: induction.interventions(
+                model_of(1), torch.arange(40).unsqueeze(0) % 32, torch.tensor([32]), seeded(0)
+            ),
+            "1 of 1 sequences use all 32 symbols",
+        ),
+        (lambda: induction.spearman(torch.ones(3), torch.arange(3.0)), "1 of 1 rows have numbers that are all equal"),
+        (lambda: induction.spearman(torch.arange(2.0), torch.arange(3.0)), r"shape \(2,\) and b \(3,\)"),
+        (lambda: induction.rank_correlations(model_of(1), tokens_of("ABCDEFGH")[None]), "n=8 tokens: .* at least 9"),
     ],
 )
 def test_refusals(call, says):

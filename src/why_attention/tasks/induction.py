@@ -14,8 +14,11 @@ What a head does is read off its weights a_ij, by two means over many sequences:
 
 and what it is needed for by ablation: how often is the model still right when the head's output is 0?
 
-Source: Olsson et al. 2022, arXiv 2209.11895 (attention-only models, previous-token and induction heads, measured on
-random sequences that repeat, and ablated).
+What a weight says of the answer is measured by intervention (replace the token, look at the answer again), and by how
+the weights and the influence of the same tokens correlate in rank.
+
+Sources: Olsson et al. 2022, arXiv 2209.11895 (attention-only models, previous-token and induction heads, measured on
+random sequences that repeat, and ablated); Jain & Wallace 2019, arXiv 1902.10186 (weights against gradients, by rank).
 """
 
 import copy
@@ -28,6 +31,7 @@ from torch.nn import functional as F
 
 from why_attention.attention import MultiHeadAttention
 from why_attention.device import pick_device
+from why_attention.influence import influence_matrix
 from why_attention.masks import causal_mask
 from why_attention.tasks.experiment import Experiment, Trained
 
@@ -43,6 +47,9 @@ __all__ = [
     "previous_token_score",
     "induction_score",
     "ablated",
+    "interventions",
+    "spearman",
+    "rank_correlations",
     "trained",
     "maps",
 ]
@@ -54,6 +61,7 @@ SIZE, HEADS = 64, 2  # d, and heads a layer
 STEPS, EVERY = 800, 50  # of training, and between two measurements
 BATCH, LEARNING_RATE, CLIP = 32, 3e-3, 1.0
 TESTED = 256  # sequences measured on, never trained on
+RANKED = 200  # of them, those whose influence matrix is compared with the weights: a matrix takes a while
 
 
 class AttentionOnly(nn.Module):
@@ -87,9 +95,16 @@ class AttentionOnly(nn.Module):
         Raises ValueError for other shapes, lengths and numbers.
         """
         check_tokens(tokens)
-        n = tokens.shape[-1]
-        mask = causal_mask(n, n, device=tokens.device)
-        x = self.tokens(tokens) + self.positions.weight[:n]
+        return self.from_embeddings(self.embed(tokens), need_weights)
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        """Return the sum of token and position embeddings: (…, n) to (…, n, d)."""
+        return self.tokens(tokens) + self.positions.weight[: tokens.shape[-1]]
+
+    def from_embeddings(self, x: Tensor, need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
+        """Return the same from embeddings (batch, n, d), by which it can be differentiated."""
+        n = x.shape[-2]
+        mask = causal_mask(n, n, device=x.device)[None]  # the same for all sequences
         weights = []
         for layer in self.layers:
             output, A = layer(x, mask=mask, need_weights=need_weights)
@@ -186,9 +201,101 @@ def ablated(model: AttentionOnly, layer: int, head: int) -> AttentionOnly:
     return without
 
 
-def train(layers: int, seed: int, steps: int = STEPS) -> Trained:
+# What a weight says: against the influence of the same token, and against what is left when the token is replaced
+
+
+def interventions(model: AttentionOnly, tokens: Tensor, second: Tensor, generator: torch.Generator) -> Tensor:
+    """Return four measures of four keys, for one query of each sequence: (batch, 4, 4).
+
+    The query is the third token of the second copy, A; the right answer is B, which follows A in the first copy.
+    Keys: B of the first copy, A of the first copy, the token before the query, the query itself.
+    Measures: the weight in the last layer, mean of its heads; the influence ‖∂(logits of the query)/∂(embedding of the
+    key)‖; the probability of B with the key replaced by a symbol that the sequence does not use, and by one that it uses.
+
+    tokens: (batch, 40), second: (batch,), as ``sequences`` draws them.  generator: draws the replacements.
+    Raises ValueError for a sequence that uses every symbol.
+    """
+    used = F.one_hot(tokens, len(SYMBOLS)).any(1)
+    if used.all(-1).any():
+        raise ValueError(
+            f"{int(used.all(-1).sum())} of {len(tokens)} sequences use all {len(SYMBOLS)} symbols: leave 1"
+        )
+    rows, i = torch.arange(len(tokens)), second + 2
+    answer = tokens[rows, i + 1]
+    A = (tokens == tokens[rows, i].unsqueeze(-1)).int().argmax(-1)  # the first occurrence
+    weights = model(tokens, need_weights=True)[1][:, -1].mean(1)[rows, i]  # (batch, 40)
+    influence = influence_on(model, tokens, i)
+    measured = []
+    for j in (A + 1, A, i - 1, i):
+        of_key = [weights[rows, j], influence[rows, j]]
+        for allowed in (~used, used & ~F.one_hot(tokens[rows, j], len(SYMBOLS)).bool()):
+            other = tokens.clone()
+            other[rows, j] = allowed.double().multinomial(1, generator=generator).squeeze(-1)
+            of_key.append(model(other)[0][rows, i].softmax(-1)[rows, answer])
+        measured.append(torch.stack(of_key, dim=-1))
+    return torch.stack(measured, dim=1).detach()
+
+
+def influence_on(model: AttentionOnly, tokens: Tensor, i: Tensor) -> Tensor:
+    """Return row i of the influence matrix of each sequence (influence.py), i of shape (batch,): (batch, n)."""
+    x = model.embed(tokens).detach().requires_grad_()
+    logits = model.from_embeddings(x)[0][torch.arange(len(tokens)), i]
+    # no sequence touches another's logits, so that one pass back gives a logit's gradient for all of them
+    gradients = [torch.autograd.grad(one.sum(), x, retain_graph=True)[0] for one in logits.unbind(-1)]
+    return sum(gradient.square().sum(-1) for gradient in gradients).sqrt()
+
+
+def ranks(x: Tensor) -> Tensor:
+    """Return the rank of every number along the last axis, from 1; equal numbers share the mean of their ranks."""
+    below = (x.unsqueeze(-1) > x.unsqueeze(-2)).sum(-1)
+    alike = (x.unsqueeze(-1) == x.unsqueeze(-2)).sum(-1)
+    return below + (alike + 1) / 2
+
+
+def spearman(a: Tensor, b: Tensor) -> Tensor:
+    """Return Spearman's rank correlation along the last axis of two tensors of one shape.
+
+    Raises ValueError for two shapes, and where all numbers of a or of b are equal: they have no order.
+    """
+    if a.shape != b.shape:
+        raise ValueError(f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}: they must have one shape")
+    a, b = (one.double() - one.double().mean(-1, keepdim=True) for one in (ranks(a), ranks(b)))
+    sizes = a.norm(dim=-1) * b.norm(dim=-1)
+    if none := int((sizes == 0).sum()):
+        raise ValueError(f"{none} of {sizes.numel()} rows have numbers that are all equal: they have no order")
+    return (a * b).sum(-1) / sizes
+
+
+FEWEST_KEYS = 8  # of a query within which ranks are correlated: of fewer keys the correlation is mostly chance
+
+
+def rank_correlations(model: AttentionOnly, tokens: Tensor) -> tuple[Tensor, Tensor]:
+    """Return how weights and influence correlate in rank, in each sequence: (batch,) over all pairs j < i, and (batch,)
+    within a query, the mean over queries of at least 8 earlier keys.
+
+    tokens: (batch, n), n > 8.  Weights are those of the last layer, the mean of its heads.
+    """
+    n = tokens.shape[-1]
+    if n <= FEWEST_KEYS:
+        raise ValueError(
+            f"n={n} tokens: no query has {FEWEST_KEYS} earlier keys; there must be at least {FEWEST_KEYS + 1}"
+        )
+    earlier = torch.ones(n, n, dtype=torch.bool).tril(-1)
+    pooled, within = [], []
+    for sequence in tokens:
+        A = maps(sequence, model)[-1].mean(0)
+        # with weights, for torch cannot differentiate its fused attention row by row at once
+        influence = influence_matrix(lambda x: model.from_embeddings(x[None], True)[0][0], model.embed(sequence))
+        pooled.append(spearman(A[earlier], influence[earlier]))
+        each = [spearman(A[i, :i], influence[i, :i]) for i in range(FEWEST_KEYS, n)]
+        within.append(torch.stack(each).mean())
+    return torch.stack(pooled), torch.stack(within)
+
+
+def train(layers: int, seed: int, steps: int = STEPS, ranked: int = RANKED) -> Trained:
     """Train a model on the tokens whose next one is determined, and measure it every 50 steps and at the end.
 
+    Of a model of two layers, rank_correlation are the quantiles .1, .5 and .9 over so many sequences.
     The checkpoint of seed 0 is kept, in float16; what is measured at the end is measured with weights so rounded.
     """
     device, generator = pick_device(), torch.Generator().manual_seed(seed)
@@ -218,7 +325,12 @@ def train(layers: int, seed: int, steps: int = STEPS) -> Trained:
         [accuracy(ablated(model, layer, head), tested(device)) for head in range(1, HEADS + 1)]
         for layer in range(1, layers + 1)
     ]
-    return Trained({"curves": curves, **measures(model), "ablated": without}, weights if seed == 0 else None)
+    measured = {"curves": curves, **measures(model), "ablated": without}
+    if layers == 2:
+        both = rank_correlations(model.cpu().requires_grad_(False), tested(torch.device("cpu"))[:ranked])
+        quantiles = torch.stack(both).quantile(torch.tensor([0.1, 0.5, 0.9]).double(), dim=-1).T.tolist()
+        measured["rank_correlation"] = dict(zip(("pooled", "within"), quantiles))
+    return Trained(measured, weights if seed == 0 else None)
 
 
 @torch.no_grad()
