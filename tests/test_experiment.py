@@ -7,7 +7,8 @@ import shutil
 import pytest
 import torch
 
-from why_attention.tasks.experiment import Experiment, Trained
+from why_attention.tasks.experiment import Experiment, Trained, seal
+from why_attention.tasks.rates import RateSearch
 
 RUNS = [{"model": "a", "seed": 0}, {"model": "a", "seed": 1}, {"model": "b c", "seed": 0}]
 WEIGHTS = torch.arange(6.0).reshape(2, 3).T  # not contiguous, which safetensors alone refuses
@@ -81,6 +82,35 @@ def test_other_code_does_not_go_on_with_what_the_code_before_has_trained(tmp_pat
     changed = {**experiment.provenance(), "code": "0" * 16}
     monkeypatch.setattr(experiment, "provenance", lambda: changed)
     assert experiment.started(tmp_path / "toy-unfinished") is None
+
+
+def rate_losses(variant: str, rate: float, seed: int) -> Trained:
+    return Trained({"loss": abs(rate - float(os.environ["BEST"]))})
+
+
+def test_runs_trained_at_other_rates_are_not_gone_on_with(tmp_path, monkeypatch):
+    """A search performed anew may find other rates, and runs of both must not stand side by side."""
+    trained = tmp_path / "trained"
+    search = RateSearch("toy", ["a"], [0.1, 0.3], [5], rate_losses, folder=tmp_path)
+    monkeypatch.setenv("BEST", "0.1")
+    search.perform()
+    with pytest.raises(RuntimeError, match="interrupted"):
+        Experiment("toy", RUNS, broken, tmp_path, search=search).perform()
+    monkeypatch.setenv("TRAINED", str(trained))
+    experiment = Experiment("toy", RUNS, train, tmp_path, search=search)
+    assert experiment.started(tmp_path / "toy-unfinished") is not None
+    monkeypatch.setenv("BEST", "0.3")
+    search.perform()
+    assert experiment.started(tmp_path / "toy-unfinished") is None
+    experiment.perform()
+    assert len(trained.read_text(encoding="utf-8").splitlines()) == len(RUNS)  # all of them, from the start
+    assert experiment.provenance_stored()["rates"] == seal(search.stored())
+
+
+def test_an_experiment_whose_rates_were_not_searched_trains_nothing(tmp_path):
+    search = RateSearch("toy", ["a"], [0.1, 0.3], [5], rate_losses, folder=tmp_path)
+    with pytest.raises(ValueError, match=r"there is no toy-rates\.json.*why_attention\.tasks\.tune"):
+        Experiment("toy", RUNS, train, tmp_path, search=search).perform()
 
 
 def test_missing_results_are_refused(tmp_path):

@@ -11,7 +11,7 @@ from figure_reading import Reading
 from why_attention.explorable import set_language
 from why_attention.figures import recall
 from why_attention.figures.recall import LOOKS, UNORDERED
-from why_attention.tasks.recall import CHANCE, EXPERIMENT, LENGTHS, TRAINED
+from why_attention.tasks.recall import CHANCE, EVERY, EXPERIMENT, HELD_OUT, LENGTHS, STEPS, TRAINED
 
 ACCURACY, GRADIENT = range(2)  # panels
 MODELS = list(LOOKS)
@@ -24,24 +24,35 @@ def figure():
     return Reading(recall.figure())
 
 
+def read(experiment):
+    """Return every run as its file says, not as the package reads it."""
+    stored = json.loads(experiment.path.read_text(encoding="utf-8"))["runs"]
+    return {tuple(run["settings"][name] for name in ("model", "T", "seed")): run["measured"] for run in stored}
+
+
 @pytest.fixture(scope="module")
 def runs():
-    """Every run as its file says, not as the package reads it."""
-    stored = json.loads(EXPERIMENT.path.read_text(encoding="utf-8"))["runs"]
-    return {tuple(run["settings"][name] for name in ("model", "T", "seed")): run["measured"] for run in stored}
+    return read(EXPERIMENT)
 
 
 def after(measured, step):
     """Return the accuracy after some steps; it stays what it was when training stopped."""
     curve = measured["accuracies"]
-    return curve[step // 50] if step // 50 < len(curve) - 1 else measured["accuracy"]
+    return curve[step // EVERY] if step // EVERY < len(curve) - 1 else measured["accuracy"]
+
+
+def number(words):
+    """Return the number that a sentence says: 0.147, 4.49×10⁻⁴, 10⁻⁵."""
+    mantissa, _, power = words.rpartition("10") if "10⁻" in words else (words, "", "")
+    digits = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")
+    return float(f"{mantissa.rstrip('×') or 1}e{power.translate(digits) or 0}")
 
 
 def log_gradient(run):
     return -math.inf if run["log_gradient"] is None else run["log_gradient"]
 
 
-@pytest.mark.parametrize("step", [0, 50, 450, 500])
+@pytest.mark.parametrize("step", [0, EVERY, STEPS - EVERY, STEPS])
 def test_accuracies_are_those_stored(figure, runs, step):
     for number, model in enumerate(MODELS):
         trained = [T for T in LENGTHS if T <= TRAINED[model]]
@@ -89,63 +100,96 @@ def test_the_points_of_now_lie_on_the_lines(figure):
                 assert point == line or point == pytest.approx(line, abs=0.021)
 
 
-def sorted_rightly(runs, threshold):
-    trained = [run for run in runs.values() if "accuracy" in run]
-    return sum((log_gradient(run) > threshold) == (run["accuracy"] >= 0.9) for run in trained), len(trained)
-
-
-def test_no_threshold_sorts_more_runs_than_the_one_drawn(figure, runs):
-    ((threshold, _),) = [(rule["y"], rule["label"]) for rule in figure.panels[GRADIENT]["rules"]]
-    right, total = sorted_rightly(runs, threshold)
-    assert right == max(sorted_rightly(runs, candidate)[0] for candidate in np.arange(-60, 1, 0.01))
-    said = figure.sentence()
-    assert f"{total} 次训练里说中了 {right} 次；没说中的 {total - right} 次" in said
-    wrong = [
-        model
+def wrongly_sorted(runs, threshold):
+    """Return the models of the runs that learned below a threshold, of those that did not above, and how many runs."""
+    trained = [
+        (model, log_gradient(run) > threshold, run["accuracy"] >= 0.9)
         for (model, _, _), run in runs.items()
-        if "accuracy" in run and (log_gradient(run) > threshold) != (run["accuracy"] >= 0.9)
+        if "accuracy" in run
     ]
-    assert f"没有位置的注意力占了 {wrong.count(UNORDERED)} 次" in said
-    assert float(figure.words("best")) == pytest.approx(10**threshold, rel=0.06)
+    below = [model for model, over, learned in trained if learned and not over]
+    return below, [model for model, over, learned in trained if over and not learned], len(trained)
 
 
-@pytest.mark.parametrize("step", [100, 500])
+def rule(figure):
+    return figure.panels[GRADIENT]["rules"][0]["y"]
+
+
+def test_no_threshold_sorts_more_of_the_runs_drawn_than_the_one_chosen(figure, runs):
+    wrong = {at: sum(map(len, wrongly_sorted(runs, at)[:2])) for at in [*np.arange(-60, 1, 0.01), rule(figure)]}
+    assert wrong[rule(figure)] == min(wrong.values())
+    total = wrongly_sorted(runs, rule(figure))[2]
+    assert (figure.words("old"), figure.words("right_old")) == (str(total), str(total - min(wrong.values())))
+    assert number(figure.words("best")) == pytest.approx(10 ** rule(figure), rel=0.006)
+
+
+def test_the_threshold_is_tested_on_runs_that_did_not_choose_it_and_both_kinds_of_errors_are_said(figure):
+    held_out = read(HELD_OUT)
+    below, above, total = wrongly_sorted(held_out, rule(figure))
+    assert total == len(held_out) == int(figure.words("new"))
+    assert int(figure.words("right_new")) == total - len(below) - len(above)
+    assert [int(figure.words(slot)) for slot in ("below", "above", "unordered")] == [
+        len(below),
+        len(above),
+        above.count(UNORDERED),
+    ]
+    said = figure.sentence()
+    assert f"小于它却学会的有 {len(below)} 次；大于它却没学会的有 {len(above)} 次" in said
+
+
+def test_the_runs_held_out_have_no_say_in_the_threshold(figure, monkeypatch):
+    """Were all of them the other way round, the threshold would stay, and the test would count them as wrong."""
+    turned = [("RNN", gradient, not learned) for _, gradient, learned in recall.outcomes(HELD_OUT)]
+    outcomes = recall.outcomes
+    monkeypatch.setattr(recall, "outcomes", lambda of: turned if of is HELD_OUT else outcomes(of))
+    other = Reading(recall.figure())
+    assert rule(other) == rule(figure)
+    assert int(other.words("right_new")) == int(figure.words("new")) - int(figure.words("right_new"))
+
+
+def test_a_threshold_lies_between_what_learned_and_what_did_not():
+    apart = [("RNN", -9.0, False), ("RNN", -3.0, False), ("RNN", -1.0, True), ("RNN", 0.0, True)]
+    assert recall.best_threshold(apart) == -2.0 and recall.misjudged(-2.0, apart) == ([], [])
+    mixed = [("a", -9.0, True), ("b", -3.0, False), ("c", -1.0, True), ("d", 0.0, True), ("e", 0.5, False)]
+    assert recall.misjudged(recall.best_threshold(mixed), mixed) == (["a"], ["e"])
+    assert recall.misjudged(-2.0, [("CNN", -math.inf, False), ("CNN", -math.inf, True)]) == (["CNN"], [])
+
+
+@pytest.mark.parametrize("step", [EVERY, STEPS])
 @pytest.mark.parametrize("seed", ["all", "1"])
-def test_the_sentence_says_how_far_each_has_learned(figure, runs, seed, step):
+def test_the_sentence_says_how_far_the_model_has_learned(figure, runs, seed, step):
     chosen = range(3) if seed == "all" else [int(seed)]
-    slots = {"r": 0, "o": 1, "l0": 2, "l1": 3, "c": 4, "k": 5, "d": 6, "a": 7, "u": 8}
-    for slot, number in slots.items():
-        trained = [T for T in LENGTHS if T <= TRAINED[MODELS[number]]]
-        learned = [T for T in trained if median(after(runs[MODELS[number], T, one], step) for one in chosen) >= 0.9]
-        assert figure.words(slot, seed=seed, step=step) == (str(max(learned)) if learned else "–"), slot
+    for model in MODELS:
+        trained = [T for T in LENGTHS if T <= TRAINED[model]]
+        learned = [T for T in trained if median(after(runs[model, T, one], step) for one in chosen) >= 0.9]
+        said = figure.words("longest", model=model, seed=seed, step=step)
+        assert said == (str(max(learned)) if learned else "–"), model
+        assert figure.words("trained", model=model) == str(max(trained))
 
 
 def test_the_sentence_reads_the_chosen_run(figure, runs):
-    for setting in [{"model": "LSTM chrono", "T": 128}, {"model": "RNN", "T": 8, "step": 100}]:
-        each = [after(runs[setting["model"], setting["T"], seed], setting.get("step", 500)) for seed in range(3)]
+    for setting in [{"model": "LSTM chrono", "T": 128}, {"model": "RNN", "T": 8, "step": EVERY}]:
+        each = [after(runs[setting["model"], setting["T"], seed], setting.get("step", STEPS)) for seed in range(3)]
         said = figure.sentence(**setting)
-        assert f"正确率：{median(each):.2f} ({min(each):.2f} … {max(each):.2f})" in said
+        assert f"准确率：{median(each):.2f} ({min(each):.2f} … {max(each):.2f})" in said
         assert ("，学会了。" in said) == (median(each) >= 0.9)
 
 
 def test_the_gradient_in_words_is_on_its_side_of_the_threshold(figure, runs):
-    threshold = figure.panels[GRADIENT]["rules"][0]["y"]
     for setting in figure.settings("model", "T"):
         log = median(log_gradient(runs[setting["model"], setting["T"], seed]) for seed in range(3))
-        said = figure.words("gradient", **setting)
-        if log > -4:
-            assert float(said) == pytest.approx(10**log, rel=0.06)
-            assert (float(said) > float(figure.words("best"))) == (log > threshold)
-        else:
-            assert said == "0" if log == -math.inf else said.startswith("10⁻")
+        said = number(figure.words("gradient", **setting))
+        assert said == pytest.approx(10**log, rel=0.006, abs=0)
+        assert (said > number(figure.words("best"))) == (log > rule(figure))
 
 
 def test_the_first_picture_shows_who_remembers_how_far(figure):
-    far = {slot: figure.words(slot) for slot in ("r", "l1", "c", "k", "d", "a", "u")}
-    assert far["u"] == "–"
-    assert int(far["r"]) < int(far["l1"]) < int(far["c"]) < int(far["d"]) < int(far["a"])
-    assert int(far["k"]) <= 17 < int(far["d"]) <= 256
-    assert {rule["y"] for rule in figure.panels[ACCURACY]["rules"]} == {CHANCE, 0.9}
+    far = {model: figure.words("longest", model=model) for model in MODELS}
+    assert far[UNORDERED] == "–"
+    order = ["RNN", "LSTM b=1", "LSTM chrono", "attention"]
+    assert [int(far[model]) for model in order] == sorted(int(far[model]) for model in order)
+    assert int(far["CNN"]) <= 17 < int(far["dilated CNN"]) <= 256 < int(far["attention"])
+    assert {one["y"] for one in figure.panels[ACCURACY]["rules"]} == {CHANCE, 0.9}
 
 
 def test_every_control_changes_the_picture_and_it_stays_small(figure):

@@ -2,6 +2,8 @@
 
 Everything drawn is stored (tasks/recall.py): three seeds of nine models on sequences of T. A run that was not trained is
 left out of the accuracy, never drawn as a failure; its gradient before training is drawn all the same.
+
+The threshold of that gradient is chosen on the runs drawn, and tested on runs of other lengths and other seeds.
 """
 
 import math
@@ -12,7 +14,18 @@ from torch import Tensor
 
 from why_attention.explorable import Axis, Choice, Control, Explorable, Lines, Rule, Sentence, Series, Text
 from why_attention.explorable.numbers import power_text
-from why_attention.tasks.recall import CHANCE, EVERY, EXPERIMENT, LEARNED, LENGTHS, SEEDS, STEPS, TRAINED
+from why_attention.tasks.experiment import Experiment
+from why_attention.tasks.recall import (
+    CHANCE,
+    EVERY,
+    EXPERIMENT,
+    HELD_OUT,
+    LEARNED,
+    LENGTHS,
+    SEEDS,
+    STEPS,
+    TRAINED,
+)
 
 ALL = "all"  # seeds
 UNORDERED = "attention without positions"
@@ -79,9 +92,12 @@ def accuracy(model: str, T: int, seed: int, step: int) -> float:
 
 
 def log_gradient(model: str, T: int, seed: int) -> float:
+    return log10_of(stored()[model, T, seed])
+
+
+def log10_of(measured: dict) -> float:
     """Return log10 ‖∂L/∂e_1‖ of a run before training, −∞ where no path leads."""
-    log = stored()[model, T, seed]["log_gradient"]
-    return -math.inf if log is None else log
+    return -math.inf if measured["log_gradient"] is None else measured["log_gradient"]
 
 
 def chosen(seed: str) -> list[int]:
@@ -117,37 +133,40 @@ def median_accuracy(model: str, T: int, seed: str, step: int) -> float:
     return median([accuracy(model, T, one, step) for one in chosen(seed)])
 
 
-def farthest(model: str):
-    """Return a function of seed and step: the longest T at which a model, by the median of its seeds, has learned."""
-
-    def longest(seed: str, step: int) -> str:
-        learned = [T for T in LENGTHS if T <= TRAINED[model] and median_accuracy(model, T, seed, step) >= LEARNED]
-        return str(max(learned)) if learned else "–"
-
-    return longest
+def longest(model: str, seed: str, step: int) -> str:
+    """Return the longest T at which a model, by the median of its seeds, has learned."""
+    learned = [T for T in LENGTHS if T <= TRAINED[model] and median_accuracy(model, T, seed, step) >= LEARNED]
+    return str(max(learned)) if learned else "–"
 
 
-@cache
-def outcomes() -> list[tuple[str, float, bool]]:
-    """Return of every run that was trained: its model, log10 of its initial gradient, and whether it has learned."""
+# The threshold
+
+Outcome = tuple[str, float, bool]  # of a run that was trained: its model, log10 of its gradient, whether it has learned
+
+
+def outcomes(experiment: Experiment) -> list[Outcome]:
     return [
-        (model, log_gradient(model, T, seed), measured["accuracy"] >= LEARNED)
-        for (model, T, seed), measured in stored().items()
-        if "accuracy" in measured
+        (run.settings["model"], log10_of(run.measured), run.measured["accuracy"] >= LEARNED)
+        for run in experiment.results()
+        if "accuracy" in run.measured
     ]
 
 
-def misjudged(threshold: float) -> list[str]:
-    """Return the models of the runs that learned with a gradient below a threshold, or did not with one above."""
-    return [model for model, gradient, learned in outcomes() if (gradient > threshold) != learned]
+def misjudged(threshold: float, runs: list[Outcome]) -> tuple[list[str], list[str]]:
+    """Return the models of the runs that learned with a gradient below a threshold, and that did not with one above."""
+    below = [model for model, gradient, learned in runs if gradient <= threshold and learned]
+    above = [model for model, gradient, learned in runs if gradient > threshold and not learned]
+    return below, above
 
 
-@cache
-def best_threshold() -> float:
+def best_threshold(runs: list[Outcome]) -> float:
     """Return the log10 of the gradient that misjudges the fewest runs: of several, in the middle of the widest gap."""
-    places = sorted({gradient for _, gradient, _ in outcomes() if gradient > -math.inf})
+    places = sorted({gradient for _, gradient, _ in runs if gradient > -math.inf})
     gaps = [((low + high) / 2, high - low) for low, high in zip(places, places[1:])]
-    return min(gaps, key=lambda gap: (len(misjudged(gap[0])), -gap[1]))[0]
+    return min(gaps, key=lambda gap: (sum(map(len, misjudged(gap[0], runs))), -gap[1]))[0]
+
+
+# What the sentence and the panels show
 
 
 def shown_accuracy(model: str, T: int, seed: str, step: int) -> str:
@@ -161,11 +180,6 @@ def shown_accuracy(model: str, T: int, seed: str, step: int) -> str:
 
 def median_gradient(model: str, T: int, seed: str) -> float:
     return median([log_gradient(model, T, one) for one in chosen(seed)])
-
-
-def gradient_text(log10: float) -> str:
-    """Write a gradient with two digits where it is near the threshold or above, and else as a power of ten."""
-    return f"{10**log10:.2g}" if log10 > -4 else power_text(log10)
 
 
 def verdict(model: str, T: int, seed: str, step: int) -> int:
@@ -191,25 +205,27 @@ NOW = Text(zh="当前", en="now")
 
 def figure() -> Explorable:
     """Return the figure in the page's language."""
-    best, total = best_threshold(), len(outcomes())
-    wrong = misjudged(best)
+    old, new = outcomes(EXPERIMENT), outcomes(HELD_OUT)
+    best = best_threshold(old)
+    below, above = misjudged(best, new)
     across = Axis(Text(zh="序列长度", en="length of the sequence"), (0.85, 3.06), "T", decades=True, quantum=0.001)
     return Explorable(
         "recall",
         title=Text(zh="记住第一个符号：谁记得多远", en="Remember the first symbol: who remembers how far"),
         reading=Text(
             zh="读图：序列有 T 个 token，第一个是 8 个符号之一，中间是同样的符号作干扰，最后一个是提问，要答出第一个符号。"
-            "两幅图的横轴都是 T，对数刻度。一幅的纵轴是训练后在新序列上的正确率，闭着眼睛猜是 1/8；"
+            "两幅图的横轴都是 T，对数刻度。一幅的纵轴是训练后在新序列上的准确率，瞎猜是 1/8；"
             "另一幅是训练之前，损失对第一个符号的嵌入的梯度 ‖∂L/∂e₁‖，对数刻度，线笔直掉下去就是恰好为 0。"
             "橙红的是循环，绿的是卷积，蓝的是注意力。粗线是三个种子的中位数，选中的模型还用细线画出每个种子。"
-            "有些组合没有训练，正确率那幅图就空着，只画梯度。",
+            f"每个模型各用一个搜索出来的学习率，最多训练 {STEPS} 步。有些组合没有训练，准确率那幅图就空着，只画梯度。",
             en="How to read it: a sequence has T tokens: the first is one of 8 symbols, the same symbols follow as distractors, "
             "and the last asks which symbol came first. Across in both plots, T, on a logarithmic axis. Upwards in one, the "
             "accuracy on new sequences after training, where a guess has 1/8; in the other, before any training, the gradient of "
             "the loss with respect to the embedding of the first symbol, ‖∂L/∂e₁‖, on a logarithmic axis, where a line drops "
-            "straight down to an exact 0. Recurrent models are orange-red, convolutions green, attention blue. Bold lines are the median of three seeds, "
-            "thin ones the seeds of the model that you choose. Combinations that were not trained are left blank among "
-            "the accuracies; their gradient is drawn.",
+            "straight down to an exact 0. Recurrent models are orange-red, convolutions green, attention blue. Bold lines are "
+            "the median of three seeds, thin ones the seeds of the model that you choose. Each model has a learning rate of its "
+            f"own, found by a search, and trains for {STEPS} steps at most. Combinations that were not trained are left blank "
+            "among the accuracies; their gradient is drawn.",
         ),
         controls=[
             Control(
@@ -243,9 +259,9 @@ def figure() -> Explorable:
         ],
         panels=[
             Lines(
-                title=Text(zh="训练之后的正确率", en="Accuracy after training"),
+                title=Text(zh="训练之后的准确率", en="Accuracy after training"),
                 x=across,
-                y=Axis(Text(zh="正确率", en="accuracy"), (0, 1.05), quantum=0.0005),
+                y=Axis(Text(zh="准确率", en="accuracy"), (0, 1.05), quantum=0.0005),
                 series=lines(accuracies, TRAINED)
                 + [
                     Series(
@@ -284,19 +300,20 @@ def figure() -> Explorable:
         ],
         sentence=Sentence(
             Text(
-                zh="T = {T}，{model}：训练之前，传回第一个符号的梯度是 {gradient}；最多训练 {step} 步之后，正确率：{accuracy}{verdict}"
-                "学会了的最长的 T：RNN {r}，正交 RNN {o}，遗忘门偏置 0 的 LSTM {l0}，偏置 1 {l1}，chrono {c}；卷积 {k}，膨胀卷积 {d}；"
-                "注意力 {a}，没有位置的注意力 {u}（– 是一个也没有）。把这些训练分得最好的界线是梯度 {best}："
-                "大于它就学会、小于它就学不会，{total} 次训练里说中了 {right} 次；没说中的 {wrong} 次里，"
-                "没有位置的注意力占了 {unordered} 次：它的梯度够大，却分不出哪个符号排在第一。",
-                en="T = {T}, {model}: before training, the gradient at the first symbol is {gradient}; accuracy after at most {step} steps of training: {accuracy}{verdict} "
-                "The longest T learned: RNN {r}, orthogonal RNN {o}, LSTM with forget bias 0 {l0}, with 1 {l1}, chrono {c}; "
-                "convolution {k}, dilated {d}; attention {a}, attention without positions {u} (– for none). The line that parts "
-                "these runs best is a gradient of {best}: that runs above it learn and runs below it do not is right for {right} of {total}; of "
-                "the {wrong} others, {unordered} are attention without positions, whose gradient is large enough but which "
-                "cannot tell which symbol came first.",
+                zh="T = {T}，{model}：训练之前，传回第一个符号的梯度是 {gradient}；最多训练 {step} 步之后，准确率：{accuracy}{verdict}"
+                "它学会了的最长的 T 是 {longest}（– 是没有；最长试到 {trained}）。分界是梯度 {best}，从图中的 {old} 次训练里选出：大于它的学会、"
+                "小于它的没学会，说中 {right_old} 次。换上没有参与挑选的 {new} 次，说中 {right_new} 次：小于它却学会的有 {below} 次；"
+                "大于它却没学会的有 {above} 次，其中 {unordered} 次是没有位置的注意力，它分不出哪个符号排在第一。"
+                "{budget} 步的分界不是定律：再练下去，它也许会移。",
+                en="T = {T}, {model}: before training, the gradient at the first symbol is {gradient}; accuracy after at most "
+                "{step} steps of training: {accuracy}{verdict} The longest T that it learned is {longest} (– for none; the "
+                "longest tried, {trained}). The threshold, a gradient of {best}, was chosen on the {old} runs drawn: that runs above it learn "
+                "and runs below it do not is right for {right_old}. Of {new} other runs, which did not choose it, it is right for "
+                "{right_new}: {below} learned below it; {above} did not above it, {unordered} of them attention without "
+                "positions, which cannot tell which symbol came first. A threshold for {budget} steps is no law: with more steps "
+                "it may move.",
             ),
-            gradient=lambda model, T, seed: gradient_text(median_gradient(model, T, seed)),
+            gradient=lambda model, T, seed: power_text(median_gradient(model, T, seed)),
             accuracy=shown_accuracy,
             verdict=Choice(
                 verdict,
@@ -306,19 +323,16 @@ def figure() -> Explorable:
                     Text(zh="，学会了。", en=", learned."),
                 ],
             ),
-            r=farthest("RNN"),
-            o=farthest("RNN orthogonal"),
-            l0=farthest("LSTM b=0"),
-            l1=farthest("LSTM b=1"),
-            c=farthest("LSTM chrono"),
-            k=farthest("CNN"),
-            d=farthest("dilated CNN"),
-            a=farthest("attention"),
-            u=farthest(UNORDERED),
-            best=lambda: gradient_text(best),
-            right=lambda: str(total - len(wrong)),
-            total=lambda: str(total),
-            wrong=lambda: str(len(wrong)),
-            unordered=lambda: str(wrong.count(UNORDERED)),
+            longest=longest,
+            trained=lambda model: str(TRAINED[model]),
+            best=lambda: power_text(best),
+            old=lambda: str(len(old)),
+            right_old=lambda: str(len(old) - sum(map(len, misjudged(best, old)))),
+            new=lambda: str(len(new)),
+            right_new=lambda: str(len(new) - len(below) - len(above)),
+            below=lambda: str(len(below)),
+            above=lambda: str(len(above)),
+            unordered=lambda: str(above.count(UNORDERED)),
+            budget=lambda: str(STEPS),
         ),
     )

@@ -2,5 +2,6 @@
 
 from why_attention.tasks import induction, missing_parts, recall, translation
 
-for task in (induction, missing_parts, recall, translation):
-    task.EXPERIMENT.perform()
+experiments = (task.EXPERIMENT for task in (induction, missing_parts, recall, translation))
+for experiment in (*experiments, recall.HELD_OUT):
+    experiment.perform()

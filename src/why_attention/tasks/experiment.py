@@ -59,7 +59,7 @@ class Experiment:
 
     name: of its file of results.  runs: the settings of every run, fit for JSON.  train: a function of such settings,
     which gives the same for the same settings on the same machine.  folder: where results are stored.  command: what
-    performs it.
+    performs it.  search: the search for the learning rates that train reads, if it reads any.
     """
 
     def __init__(
@@ -69,8 +69,10 @@ class Experiment:
         train: Callable[..., Trained],
         folder: Path = RESULTS,
         command: str = "python -m why_attention.tasks",
+        search: "Experiment | None" = None,
     ):
         self.name, self.runs, self.train, self.folder, self.command = name, runs, train, Path(folder), command
+        self.search = search
 
     def perform(self) -> None:
         """Train every run, one a core, and store the results; go on where an interrupted training stopped."""
@@ -150,7 +152,7 @@ class Experiment:
         return unsealed(self.path, self.command)
 
     def started(self, unfinished: Path) -> dict[str, Any] | None:
-        """Return what an interrupted training has done with the same file of the task and the same versions, or None."""
+        """Return what an interrupted training has done with the same code of the task, versions and rates, or None."""
         try:
             started = unsealed(unfinished / "results.json", self.command)
         except (OSError, ValueError):
@@ -159,7 +161,11 @@ class Experiment:
         return started if same else None
 
     def provenance(self) -> dict[str, Any]:
-        """Return when, where and with what the runs are trained; code is the digest of the task's file as it was then."""
+        """Return when, where and with what the runs are trained.
+
+        code is the digest of the task's file as it was then, and rates that of the results of the search for them.
+        Raises ValueError where these are missing or damaged.
+        """
         code = Path(inspect.getsourcefile(self.train)).read_bytes()
         return {
             "command": self.command,
@@ -169,6 +175,7 @@ class Experiment:
             "torch": version("torch"),
             "numpy": version("numpy"),
             "code": digest(code),
+            "rates": seal(self.search.stored()) if self.search else None,
         }
 
     def replace_by(self, unfinished: Path) -> None:

@@ -15,6 +15,7 @@ copying task); Bai et al. 2018, arXiv 1803.01271 (dilated convolutions on such t
 import copy
 import math
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -26,8 +27,23 @@ from why_attention.fused_rnn import fused_layer
 from why_attention.receptive_field import Layer, span
 from why_attention.rnn import Cell, LSTMCell, RNNCell
 from why_attention.tasks.experiment import Experiment, Trained
+from why_attention.tasks.rates import RateSearch
 
-__all__ = ["draw", "MODELS", "Recall", "built", "initial_gradient", "accuracy", "train", "EXPERIMENT", "restored"]
+__all__ = [
+    "draw",
+    "best_without_order",
+    "MODELS",
+    "Recall",
+    "built",
+    "parameters",
+    "initial_gradient",
+    "accuracy",
+    "RATES",
+    "train",
+    "EXPERIMENT",
+    "HELD_OUT",
+    "restored",
+]
 
 # The task
 
@@ -46,6 +62,27 @@ def draw(batch: int, T: int, generator: torch.Generator) -> tuple[Tensor, Tensor
     x = torch.randint(SYMBOLS, (batch, T), generator=generator)
     x[:, -1] = QUERY
     return x, x[:, 0]
+
+
+def best_without_order(T: int) -> float:
+    """Return the highest accuracy that a network can have which sees how often each symbol stands there, but not where.
+
+    Each of the n = T − 1 symbols may be the first, so the best answer is the most frequent: E[max count]/n, where
+    E[max] = Σ_m P(max > m). Counts of n draws are those of eight Poisson variables of mean n/8 whose sum is n.
+    """
+    check_whole(least=2, T=T)
+    n = T - 1
+    counts = np.arange(n + 1)
+    logs = np.array([math.lgamma(count + 1) for count in counts])
+    poisson = np.exp(counts * math.log(n / SYMBOLS) - n / SYMBOLS - logs)
+    sum_is_n = math.exp(n * math.log(n) - n - logs[n])
+    most = 0.0
+    for m in range(n):
+        below = np.where(counts <= m, poisson, 0)  # P(one count is i, and at most m), over i
+        for _ in range(3):  # of two symbols together, of four, of eight
+            below = np.convolve(below, below)[: n + 1]
+        most += 1 - below[n] / sum_is_n
+    return most / n
 
 
 # The models: an embedding, a body, which maps e (batch, T, d) to what the last position holds, and a linear read-out
@@ -186,6 +223,11 @@ def built(model: str, T: int, generator: torch.Generator) -> Recall:
     return Recall(MODELS[model](T, generator), T, model == "attention", generator)
 
 
+def parameters(model: str, T: int) -> int:
+    """Return how many parameters a model for sequences of T trains; T matters where each position has its own."""
+    return sum(W.numel() for W in built(model, T, torch.Generator()).parameters())
+
+
 # Before training
 
 SCALE = 2.0**900
@@ -211,16 +253,16 @@ def initial_gradient(network: Recall, T: int) -> float:
 
 # Training
 
-BATCH, STEPS, EVERY = 64, 500, 50  # sequences a step; steps at most; steps from one check to the next
-RATE, CLIP = 0.005, 1.0  # Adam's learning rate; the largest norm of a gradient
+BATCH, STEPS, EVERY = 64, 2000, 100  # sequences a step; steps at most; steps from one check to the next
+CLIP = 1.0  # the largest norm of a gradient
 ENOUGH = 0.99  # accuracy at which training stops
 LEARNED = 0.9  # accuracy of a network that has learned the task
 
 
-def learn(network: Recall, T: int, generator: torch.Generator, new: torch.Generator) -> list[float]:
-    """Train a network on sequences of one generator; return its accuracy on those of another after 0, 50, 100 … steps."""
+def learn(network: Recall, T: int, rate: float, generator: torch.Generator, new: torch.Generator) -> list[float]:
+    """Train a network on sequences of one generator; return its accuracy on those of another after 0, 100, 200 … steps."""
     device, accuracies = network.embedding.device, []
-    optimizer = torch.optim.Adam(network.parameters(), RATE)
+    optimizer = torch.optim.Adam(network.parameters(), rate)
     for step in range(STEPS + 1):
         if step % EVERY == 0:
             accuracies.append(accuracy(network, *draw(CHECKED, T, new)))
@@ -254,6 +296,37 @@ def rounded(network: Recall) -> dict[str, Tensor]:
     return weights
 
 
+# The learning rate of each model, searched at a length that is hard for it
+
+TUNED = {
+    "RNN": 16,
+    "RNN orthogonal": 16,
+    "LSTM b=0": 12,
+    "LSTM b=1": 20,
+    "LSTM chrono": 128,
+    "CNN": 16,
+    "dilated CNN": 256,
+    "attention": 256,
+    "attention without positions": 8,
+}
+
+
+def tune(variant: str, rate: float, seed: int) -> Trained:
+    """Measure how much a model gets wrong at its length of TUNED, on the mean over all checks: early learning counts."""
+    T, generator = TUNED[variant], torch.Generator().manual_seed(seed)
+    network = built(variant, T, generator).to(pick_device())
+    accuracies = learn(network, T, rate, generator, new=torch.Generator().manual_seed(TEST + 1 + seed))
+    left = 1 + STEPS // EVERY - len(accuracies)  # checks after it has stopped, for which it stays as it is
+    wrong = 1 - (sum(accuracies) + left * accuracies[-1]) / (1 + STEPS // EVERY)
+    return Trained({"loss": wrong, "accuracy": accuracies[-1], "steps": (len(accuracies) - 1) * EVERY})
+
+
+RATES = RateSearch("recall", list(MODELS), rates=[0.001, 0.003, 0.01, 0.03, 0.1], seeds=[100, 101, 102], train=tune)
+
+
+# The experiment
+
+
 def train(model: str, T: int, seed: int) -> Trained:
     """Measure the initial gradient of a model for sequences of T, and, up to T = TRAINED[model], train and test it."""
     generator = torch.Generator().manual_seed(seed)  # draws the weights, then the sequences to learn from
@@ -262,10 +335,11 @@ def train(model: str, T: int, seed: int) -> Trained:
     measured = {"log_gradient": gradient if gradient > -math.inf else None}  # JSON has no −∞
     if T > TRAINED[model]:
         return Trained(measured)
-    accuracies = learn(network, T, generator, new=torch.Generator().manual_seed(TEST + 1 + seed))
+    rate = RATES.best(model)
+    accuracies = learn(network, T, rate, generator, new=torch.Generator().manual_seed(TEST + 1 + seed))
     weights = rounded(network)
     final = accuracy(network, *draw(TESTED, T, torch.Generator().manual_seed(TEST)))
-    measured |= {"accuracies": accuracies, "accuracy": final}
+    measured |= {"rate": rate, "accuracies": accuracies, "accuracy": final}
     return Trained(measured, weights if seed == 0 else None)
 
 
@@ -286,6 +360,22 @@ EXPERIMENT = Experiment(
     "recall",
     runs=[{"model": model, "T": T, "seed": seed} for T in LENGTHS for model in MODELS for seed in SEEDS],
     train=train,
+    search=RATES,
+)
+
+NEW_LENGTHS, NEW_SEEDS = [12, 24, 48, 96, 192], [3, 4]
+
+HELD_OUT = Experiment(  # what was found on the runs above is tested on these
+    "recall-held-out",
+    runs=[
+        {"model": model, "T": T, "seed": seed}
+        for T in NEW_LENGTHS
+        for model in MODELS
+        for seed in NEW_SEEDS
+        if T <= TRAINED[model]
+    ],
+    train=train,
+    search=RATES,
 )
 
 
