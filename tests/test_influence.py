@@ -1,6 +1,7 @@
 """Influence matrices against closed forms and one backward pass per output; token diversity; stacks of layers."""
 
 import math
+import re
 from functools import partial
 
 import pytest
@@ -108,6 +109,69 @@ def test_bad_input_is_refused():
         influence_matrix(lambda x: (x.cumsum(0) - x.cumsum(0)).sqrt() * x, tokens())
 
 
+@pytest.mark.parametrize("layer", [MultiHeadAttention(d, 2), nn.LSTM(d, d), nn.GRU(d, d)], ids=["ours", "LSTM", "GRU"])
+def test_a_layer_that_returns_more_than_y_is_named(layer):
+    with pytest.raises(ValueError, match="^the layer gave a tuple: wrap it in a function that returns y alone"):
+        influence_matrix(layer, torch.zeros(n, d))
+
+
+def test_what_has_no_derivative_is_refused():
+    with pytest.raises(ValueError, match="^x is torch.int64: it must be torch.float16 or"):
+        influence_matrix(lambda x: x, torch.ones(n, d, dtype=torch.int64))
+    with pytest.raises(ValueError, match="^y is torch.int64"):
+        influence_matrix(lambda x: x.argsort(), tokens())
+    with pytest.raises(ValueError, match=r"^x has shape \(0, 4\): it must have at least 1 number"):
+        influence_matrix(lambda x: x, torch.zeros(0, d))
+    with pytest.raises(ValueError, match=r"^the layer gave y of shape \(0, 4\): it must have at least 1 number"):
+        influence_matrix(lambda x: x[:0], tokens())
+
+
+# An exact 0 is a missing path
+
+
+def halving(x):
+    """h_t = h_{t−1} / 2 + x_t, whose derivatives are powers of two."""
+    h, states = torch.zeros_like(x[0]), []
+    for x_t in x:
+        h = 0.5 * h + x_t
+        states.append(h)
+    return torch.stack(states)
+
+
+def test_small_influences_are_not_0():
+    M = influence_matrix(halving, torch.zeros(120, 2))
+    lag = torch.arange(120)
+    distance = lag.unsqueeze(1) - lag
+    expected = torch.where(distance >= 0, 2.0 ** -distance.double() * math.sqrt(2), 0)
+    torch.testing.assert_close(M, expected, rtol=1e-15, atol=0)
+    assert torch.equal(effective_field(halving, torch.zeros(120, 2), 119), M[119])
+
+
+def test_small_influences_in_float32_are_those_of_float64():
+    cell = RNNCell(4, 4)
+    cell.reset_parameters(0.5, torch.Generator().manual_seed(0))
+    x = torch.randn(60, 4, generator=torch.Generator().manual_seed(1))
+    M = influence_matrix(partial(unroll, cell), x)
+    double = influence_matrix(partial(unroll, cell.double()), x.double())
+    assert torch.equal(M > 0, torch.ones(60, 60).tril() > 0)
+    assert 0 < M[-1, 19] < 1e-22  # whose square float32 does not hold
+    torch.testing.assert_close(M, double, rtol=1e-3, atol=0)
+
+
+def test_a_derivative_too_small_for_its_dtype_is_refused():
+    with pytest.raises(
+        ValueError, match="^21175 of the 40000 influences are 0, but 1426 others lie below 1.2e-38, where torch.float32"
+    ):
+        influence_matrix(halving, torch.zeros(200, 1))
+    assert (influence_matrix(halving, torch.zeros(200, 1, dtype=torch.float64)).tril().diagonal(-199) > 0).all()
+
+
+@pytest.mark.parametrize("size, dtype", [(1e30, torch.float32), (3e38, torch.float32), (6e4, torch.float16)])
+def test_a_finite_derivative_has_a_finite_norm(size, dtype):
+    M = influence_matrix(lambda x: size * x, torch.ones(n, d, dtype=dtype))
+    torch.testing.assert_close(M, torch.eye(n, dtype=torch.float64) * size * math.sqrt(d), rtol=1e-3, atol=0)
+
+
 # Token diversity
 
 
@@ -122,6 +186,29 @@ def test_diversity_of_closed_forms():
     assert token_diversity(batch)[1] < 0.02 < token_diversity(batch)[0]
     with pytest.raises(ValueError, match=r"^x, of shape \(2, 2\), has tokens of which 0 numbers are not 0"):
         token_diversity(torch.zeros(2, 2))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_diversity_does_not_depend_on_the_size(dtype):
+    ends = torch.finfo(dtype)
+    for size in (1, ends.smallest_normal, ends.max):
+        x = torch.eye(2, dtype=dtype) * size
+        assert math.isclose(token_diversity(x), math.sqrt(1 / 2), rel_tol=1e-12)
+
+
+def test_a_small_difference_is_one():
+    x = torch.tensor([[1.0, 1e-300], [1.0, 0.0]], dtype=torch.float64)
+    assert math.isclose(token_diversity(x), 1e-300 / 2, rel_tol=1e-12)  # ‖(±½)·10⁻³⁰⁰‖ / ‖x‖ = (10⁻³⁰⁰/√2) / √2
+    assert token_diversity(torch.tensor([[1, 0], [0, 1]])) == token_diversity(torch.eye(2))
+
+
+def test_tokens_without_a_diversity_are_refused():
+    for bad in (math.nan, math.inf):
+        with pytest.raises(ValueError, match="^x has 1 NaN or infinite among its 4 numbers: it must have 0"):
+            token_diversity(torch.tensor([[1, bad], [0, 1]]))
+    for shape in [(3,), (), (0, 3), (3, 0)]:
+        with pytest.raises(ValueError, match=rf"^x has shape {re.escape(str(shape))}: it must be \(…, n, d\)"):
+            token_diversity(torch.ones(shape))
 
 
 def test_diversity_is_the_distance_to_the_nearest_matrix_of_like_rows():
@@ -162,3 +249,8 @@ def test_a_layer_that_changes_the_shape_is_refused():
     layers = [nn.Identity(), nn.Linear(d, 3)]
     with pytest.raises(ValueError, match=r"^layer 2 made \(7, 3\) of \(7, 4\): it must keep the shape"):
         hidden_states(layers, torch.zeros(n, d))
+
+
+def test_a_layer_of_a_stack_that_returns_more_than_y_is_named():
+    with pytest.raises(ValueError, match="^layer 1 gave a tuple: wrap it in a function that returns y alone"):
+        hidden_states([nn.LSTM(d, d)], torch.zeros(n, d))

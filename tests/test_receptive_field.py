@@ -4,6 +4,7 @@ import itertools
 import math
 import random
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -149,14 +150,16 @@ def test_far_from_the_ends_the_cone_ends_in_the_support(k, dilations):
         assert torch.equal(cone(layers, R, R // 2, causal=False)[0], support(layers))
 
 
-def test_five_hundred_layers_read_1001_inputs_where_a_float_sees_fewer():
+def test_five_hundred_layers_read_1001_inputs_where_float32_cannot_tell():
     layers = [Layer(3)] * 500
     assert support(layers).sum() == len(support(layers)) == 1001
     assert cone(layers, 1001, 500, causal=False)[0].sum() == 1001
     stack = ConvolutionStack(1, 3, [1] * 500, causal=False)  # float32
     for layer in stack.layers:
         nn.init.constant_(layer.W, 1 / 3)
-    assert (effective_field(stack, torch.zeros(1001, 1), 500) != 0).sum() < 600
+    with pytest.raises(ValueError, match=r"influences are 0, but \d+ others lie below 1.2e-38"):
+        effective_field(stack, torch.zeros(1001, 1), 500)
+    assert (effective_field(stack.double(), torch.zeros(1001, 1, dtype=torch.float64), 500) > 0).all()
 
 
 # The depth
@@ -265,6 +268,46 @@ def test_the_largest_positions_are_counted(part, profile, count):
     assert positions_holding(part, torch.tensor(profile, dtype=torch.float64)) == count
 
 
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+@pytest.mark.parametrize("size", [2.0**-14, 1.0, 1000.0])
+def test_profiles_of_every_dtype_and_size_are_counted_alike(dtype, size):
+    even = torch.full((50,), size, dtype=dtype)
+    assert [positions_holding(part, even) for part in (0.1, 0.5, 0.9, 1.0)] == [5, 25, 45, 50]
+    assert deviation(torch.full((100,), size, dtype=dtype)) == pytest.approx(math.sqrt((100**2 - 1) / 12), rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-45, 1e-38, 1e38, 3.4e38])
+def test_profiles_at_the_ends_of_float32_are_counted_alike(size):
+    even = torch.full((50,), size)
+    assert positions_holding(0.1, even) == 5 and positions_holding(0.9, even) == 45
+    assert deviation(even) == pytest.approx(math.sqrt((50**2 - 1) / 12), rel=1e-12)
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-300, 1e300, 1.7e308])
+def test_profiles_at_the_ends_of_float64_are_counted_alike(size):
+    even = torch.full((50,), size, dtype=torch.float64)
+    assert positions_holding(0.1, even) == 5 and positions_holding(1.0, even) == 50
+    assert deviation(even) == pytest.approx(math.sqrt((50**2 - 1) / 12), rel=1e-12)
+
+
+def test_all_of_a_profile_is_held_by_all_that_is_not_0():
+    assert positions_holding(1.0, torch.tensor([0.1] * 10)) == 10
+    assert positions_holding(1.0, torch.tensor([1.0, 1e-20, 0.0])) == 2
+
+
+def test_numpys_whole_numbers_count_as_pythons():
+    layers = [Layer(k, dilation) for k, dilation in zip(np.full(3, 3), 4 ** np.arange(3))]
+    assert layers == [Layer(3, 1), Layer(3, 4), Layer(3, 16)]
+    assert cone(layers[:1], np.int64(5), np.int64(4)).tolist() == cone([Layer(3)], 5, 4).tolist()
+    assert depth_needed(np.int64(1000), np.int64(3), growth=np.int64(2)) == 9
+    assert uniform_deviation(np.int32(10**9), np.int64(50)) == pytest.approx(math.sqrt(50 / 12) * 1e9)
+    far = [Layer(np.int64(3), np.int64(2**61))] * 4  # whose span no int64 holds
+    assert span(far) == span_backward(far) == 1 + 2**64
+    stack = ConvolutionStack(1, 3, [1], dtype=torch.float64)
+    x = torch.zeros(4, 1, dtype=torch.float64)
+    assert torch.equal(effective_field(stack, x, np.int64(3)), effective_field(stack, x, 3))
+
+
 # What is refused
 
 
@@ -280,8 +323,10 @@ def test_layers_take_whole_numbers_alone(bad):
 def test_a_cone_beyond_its_positions_or_with_strides_or_without_a_middle_is_refused():
     with pytest.raises(ValueError, match="^position 5 lies outside 0 … 4, the positions of n=5"):
         cone([CONV], 5, 5)
-    with pytest.raises(ValueError, match="^position -1 lies outside 0 … 4"):
+    with pytest.raises(ValueError, match="^position=-1: it must be one whole number, at least 0"):
         cone([CONV], 5, -1)
+    with pytest.raises(ValueError, match="^position=0.5: it must be one whole number, at least 0"):
+        cone([CONV], 5, 0.5)
     with pytest.raises(ValueError, match=r"^strides \[2\] leave fewer than the n=5 positions of the input"):
         cone([CONV, POOL], 5, 4)
     with pytest.raises(ValueError, match="^k=4 is even and has no middle"):
@@ -319,11 +364,34 @@ def test_profiles_that_hold_no_influence_are_refused():
             positions_holding(part, torch.ones(3))
     with pytest.raises(ValueError, match="^layers=0: it must be one whole number, at least 1"):
         uniform_deviation(3, 0)
+    with pytest.raises(ValueError, match=r"^k=10+ and layers=1: L \(k² − 1\) must be below 1e308"):
+        uniform_deviation(10**200, 1)
 
 
 def test_effective_fields_of_what_is_not_there_are_refused():
     layer = Convolution(2, 3)
-    with pytest.raises(ValueError, match="^position 4 lies outside 0 … 3, the positions of x"):
+    with pytest.raises(ValueError, match="^position 4 lies outside 0 … 3, the positions of y"):
         effective_field(layer, torch.zeros(4, 2), 4)
     with pytest.raises(ValueError, match=r"^x has 3 dimensions, shape \(1, 4, 2\): it must be \(n, d\)"):
         effective_field(layer, torch.zeros(1, 4, 2), 0)
+    for position in (-1, 0.5, True):
+        with pytest.raises(ValueError, match=f"^position={position}: it must be one whole number, at least 0"):
+            effective_field(layer, torch.zeros(4, 2), position)
+    with pytest.raises(ValueError, match="^position 3 lies outside 0 … 1, the positions of y"):
+        effective_field(lambda x: x[:2], torch.zeros(4, 2), 3)
+    for rank, model in [(1, torch.ravel), (3, lambda x: x[None])]:
+        with pytest.raises(ValueError, match=rf"^the layer gave y with {rank} dimensions: it must give \(n', d'\)"):
+            effective_field(model, torch.zeros(4, 2), 0)
+    with pytest.raises(ValueError, match="^the layer gave a tuple: wrap it in a function that returns y alone"):
+        effective_field(nn.LSTM(2, 2), torch.zeros(4, 2), 2)
+
+
+def test_an_output_that_does_not_depend_on_its_inputs_has_an_effective_field_of_zeros():
+    weight = nn.Parameter(torch.ones(4, 2))
+    for model in (lambda x: torch.ones(4, 2), lambda x: weight):
+        assert effective_field(model, torch.zeros(4, 2), 2).tolist() == [0, 0, 0, 0]
+
+
+def test_a_finite_derivative_has_a_finite_norm():
+    field = effective_field(lambda x: 1e30 * x, torch.ones(2, 8), 0)
+    torch.testing.assert_close(field, torch.tensor([1e30 * math.sqrt(8), 0], dtype=torch.float64), rtol=1e-6, atol=0)

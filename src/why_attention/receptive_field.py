@@ -17,7 +17,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from why_attention.convolution import check_whole, padding
+from why_attention.checks import check_real, check_whole
+from why_attention.convolution import padding
+from why_attention.influence import check_input, norms_of, output
 
 __all__ = [
     "Layer",
@@ -45,7 +47,9 @@ class Layer:
     stride: int = 1
 
     def __post_init__(self):
-        check_whole(k=self.k, dilation=self.dilation, stride=self.stride)
+        names = ("k", "dilation", "stride")
+        for name, number in zip(names, check_whole(k=self.k, dilation=self.dilation, stride=self.stride)):
+            object.__setattr__(self, name, number)  # Python's own, which does not overflow
 
 
 def span(layers: list[Layer]) -> int:
@@ -79,8 +83,8 @@ def cone(layers: list[Layer], n: int, position: int, causal: bool = True) -> Ten
     All layers have n positions, 0 … n − 1, and read zeros beyond them, as ``convolution.Convolution`` does.
     Raises ValueError for a position outside, a stride above 1, and a centred kernel of even size.
     """
-    check_whole(n=n)
-    if not 0 <= position < n:
+    (n,), (position,) = check_whole(n=n), check_whole(least=0, position=position)
+    if position >= n:
         raise ValueError(f"position {position} lies outside 0 … {n - 1}, the positions of n={n}")
     if strides := [layer.stride for layer in layers if layer.stride > 1]:
         raise ValueError(f"strides {strides} leave fewer than the n={n} positions of the input: they must be 1")
@@ -113,8 +117,7 @@ def depth_needed(distance: int, k: int, causal: bool = True, growth: int = 1) ->
     A growth above k leaves gaps inside, and ``support`` tells which.  Distance 0 needs 0 layers.
     Raises ValueError for k = 1 and any other distance, for an even centred k, and for numbers that are not whole.
     """
-    check_whole(k=k, growth=growth)
-    check_whole(least=0, distance=distance)
+    (k, growth), (distance,) = check_whole(k=k, growth=growth), check_whole(least=0, distance=distance)
     reach, _ = padding(k, 1, causal)  # of the first layer, into the past
     if distance == 0:
         return 0
@@ -132,21 +135,22 @@ def depth_needed(distance: int, k: int, causal: bool = True, growth: int = 1) ->
 
 
 def effective_field(model: nn.Module, x: Tensor, position: int) -> Tensor:
-    """Return ‖∂y_i/∂x_j‖_F of the output at i = position and every input j, by autodiff.
+    """Return ‖∂y_i/∂x_j‖_F of the output at i = position and every input j, by autodiff: a row of the influence matrix.
 
-    x: (n, d), which the model maps to y (n, d').  Returns (n,).
-    Raises ValueError for another rank and for a position outside.
+    x: (n, d), which the model maps to y (n', d') alone.  Returns (n,), in float64.
+    Raises ValueError for another rank, for a position outside, and as ``influence_matrix`` does.
     """
-    if x.ndim != 2:
-        raise ValueError(f"x has {x.ndim} dimensions, shape {tuple(x.shape)}: it must be (n, d)")
-    if not 0 <= position < len(x):
-        raise ValueError(f"position {position} lies outside 0 … {len(x) - 1}, the positions of x")
+    check_input(x)
+    (position,) = check_whole(least=0, position=position)
     with torch.enable_grad():
         x = x.detach().requires_grad_()
-        y_i = model(x)[position]
-        rows = torch.eye(len(y_i), dtype=x.dtype, device=x.device)
-        (J,) = torch.autograd.grad(y_i, x, rows, is_grads_batched=True)  # (d', n, d)
-    return torch.linalg.vector_norm(J, dim=(0, 2))
+        y = output(model, x)
+        if position >= len(y):
+            raise ValueError(f"position {position} lies outside 0 … {len(y) - 1}, the positions of y")
+        rows, J = torch.eye(y.shape[1], dtype=y.dtype, device=y.device), None
+        if y.requires_grad:
+            (J,) = torch.autograd.grad(y[position], x, rows, is_grads_batched=True, allow_unused=True)  # (d', n, d)
+    return x.new_zeros(len(x), dtype=torch.float64) if J is None else norms_of(J, dim=(0, 2))
 
 
 def deviation(profile: Tensor) -> float:
@@ -162,20 +166,30 @@ def uniform_deviation(k: int, layers: int) -> float:
 
     Source: Luo et al. 2016, §2.
     """
-    check_whole(k=k, layers=layers)
-    return math.sqrt(layers * (k**2 - 1) / 12)
+    k, layers = check_whole(k=k, layers=layers)
+    variance = layers * (k**2 - 1)  # times 12
+    if variance >= 1e308:
+        raise ValueError(f"k={k} and layers={layers}: L (k² − 1) must be below 1e308, what a float can hold")
+    return math.sqrt(variance / 12)
 
 
 def positions_holding(part: float, profile: Tensor) -> int:
     """Return the least number of positions that together hold a part, such as 0.9, of a profile (n,)."""
+    check_real(part=part)
     if not 0 < part <= 1:
         raise ValueError(f"part={part}: it must lie above 0 and be at most 1")
-    held = shares(profile).sort(descending=True).values.cumsum(0)
+    share = shares(profile)
+    if part == 1:
+        return int(share.count_nonzero())
+    held = share.sort(descending=True).values.cumsum(0)
     return int((held < part * (1 - 1e-12)).sum()) + 1  # a sum of floats may miss its part by a rounding
 
 
 def shares(profile: Tensor) -> Tensor:
-    """Return a profile divided by its sum.  Raises ValueError where it is empty, all zero, negative or not finite."""
+    """Return a profile divided by its sum, in float64, for a sum of few digits would lose positions.
+
+    Raises ValueError where the profile is empty, all zero, negative or not finite.
+    """
     if profile.ndim != 1:
         raise ValueError(f"the profile has shape {tuple(profile.shape)}: it must be (n,)")
     if bad := int((~(profile.isfinite() & (profile >= 0))).sum()):
@@ -184,4 +198,6 @@ def shares(profile: Tensor) -> Tensor:
         )
     if not profile.any():
         raise ValueError(f"the profile has 0 numbers above 0 among its {len(profile)}: it must have at least 1")
+    profile = profile.double()
+    profile = profile / profile.max()  # so that the sum does not overflow
     return profile / profile.sum()

@@ -25,6 +25,8 @@ def hidden_states(layers: list[Callable[[Tensor], Tensor]], x: Tensor, residual:
     states = [x]
     for number, layer in enumerate(layers, start=1):
         y = layer(x)
+        if not isinstance(y, Tensor):
+            raise ValueError(f"layer {number} gave a {type(y).__name__}: wrap it in a function that returns y alone")
         if y.shape != x.shape:
             raise ValueError(f"layer {number} made {tuple(y.shape)} of {tuple(x.shape)}: it must keep the shape")
         x = F.layer_norm(x + y, x.shape[-1:]) if residual else y
