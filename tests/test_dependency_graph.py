@@ -226,15 +226,15 @@ def test_attention_reads_what_its_mask_leaves(window, causal, layers):
 
 def test_empty_sizes_are_refused():
     for build in (recurrence, attention, lambda n, layers=1: convolution(n, 2, layers)):
-        with pytest.raises(ValueError, match="^n=0 and layers=1: both must be at least 1"):
+        with pytest.raises(ValueError, match="^n=0: it must be one whole number, at least 1"):
             build(0)
-        with pytest.raises(ValueError, match="^n=3 and layers=0: both must be at least 1"):
+        with pytest.raises(ValueError, match="^layers=0: it must be one whole number, at least 1"):
             build(3, 0)
     with pytest.raises(ValueError, match="^k=0: it must be one whole number, at least 1"):
         convolution(3, 0)
     with pytest.raises(ValueError, match="^k=2 is even and has no middle"):
         convolution(3, 2, causal=False)
-    with pytest.raises(ValueError, match="^window=-1: it must be at least 0"):
+    with pytest.raises(ValueError, match="^window=-1: it must be one whole number, at least 0"):
         attention(3, window=-1)
 
 

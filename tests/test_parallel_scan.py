@@ -126,7 +126,7 @@ def test_what_does_not_fit_is_refused(function):
             function(a, bad_steps)
 
 
-@pytest.mark.parametrize("T", [0, -1])
+@pytest.mark.parametrize("T", [0, -1, 2.0, True])
 def test_no_steps_have_no_rounds(T):
-    with pytest.raises(ValueError, match=f"^T={T} steps: T must be at least 1"):
+    with pytest.raises(ValueError, match=f"^T={T}: it must be one whole number, at least 1"):
         scan_rounds(T)

@@ -26,7 +26,15 @@ def test_position_t_plus_k_is_a_rotation_of_position_t():
         assert_close(products.diagonal(k), products[0, k].expand(40 - k), atol=1e-12, rtol=0)
 
 
-@pytest.mark.parametrize("n, d", [(0, 4), (3, 5), (3, 0)])
-def test_sizes_that_make_no_positions_are_refused(n, d):
-    with pytest.raises(ValueError, match=f"^n={n} and d={d}: n must be at least 1, and d an even number"):
+@pytest.mark.parametrize(
+    "n, d, words",
+    [
+        (0, 4, "^n=0: it must be one whole number, at least 1"),
+        (3, 5, "^n=3 and d=5: n must be at least 1, and d an even number"),
+        (3, 0, "^d=0: it must be one whole number, at least 1"),
+        (3, 4.0, "^d=4.0: it must be one whole number, at least 1"),
+    ],
+)
+def test_sizes_that_make_no_positions_are_refused(n, d, words):
+    with pytest.raises(ValueError, match=words):
         sinusoidal_positions(n, d)

@@ -409,7 +409,7 @@ def test_lags_outside_the_trajectory_are_refused(function):
     assert function(cell, x, [T]).isfinite().all()  # T itself is the last lag that there is
     with pytest.raises(ValueError, match=rf"lags \[{T + 1}\] lie outside 0 … {T}"):
         function(cell, x, [0, T + 1])
-    with pytest.raises(ValueError, match=rf"lags \[-1\] lie outside 0 … {T}"):
+    with pytest.raises(ValueError, match=r"^lags\[1\]=-1: it must be one whole number, at least 0"):
         function(cell, x, [0, -1])
     with pytest.raises(ValueError, match="lags has 0 entries: name at least 1"):
         function(cell, x, [])
@@ -419,9 +419,7 @@ def test_chrono_without_an_interval_or_beside_a_forget_bias_is_refused():
     cell = LSTMCell(D, H)
     before = copy.deepcopy(cell.state_dict())
     for chrono in (2, 0, -5):
-        with pytest.raises(
-            ValueError, match=f"^chrono={chrono}: it must be at least 3, so that 1 … {chrono} − 1 is an"
-        ):
+        with pytest.raises(ValueError, match=f"^chrono={chrono}: it must be one whole number, at least 3"):
             cell.reset_parameters(chrono=chrono)
     with pytest.raises(ValueError, match="^forget_bias=1.0 and chrono=10 both set the forget gate: give only 1"):
         cell.reset_parameters(forget_bias=1.0, chrono=10)
@@ -430,9 +428,9 @@ def test_chrono_without_an_interval_or_beside_a_forget_bias_is_refused():
 
 @each_cell
 def test_empty_sizes_are_refused(cell_class):
-    with pytest.raises(ValueError, match=f"input_size={D} and hidden_size=0: both must be at least 1"):
+    with pytest.raises(ValueError, match="^hidden_size=0: it must be one whole number, at least 1"):
         cell_class(D, 0)
-    with pytest.raises(ValueError, match=f"input_size=0 and hidden_size={H}: both must be at least 1"):
+    with pytest.raises(ValueError, match="^input_size=0: it must be one whole number, at least 1"):
         cell_class(0, H)
 
 

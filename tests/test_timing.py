@@ -97,7 +97,7 @@ def test_nothing_to_time_is_refused(clock):
     with pytest.raises(ValueError, match="^calls has 0 entries: name at least 1 call"):
         forward_times({}, rounds=3)
     for rounds in (0, -1):
-        with pytest.raises(ValueError, match=f"^rounds={rounds}: there must be at least 1"):
+        with pytest.raises(ValueError, match=f"^rounds={rounds}: it must be one whole number, at least 1"):
             forward_times({"a": clock.call("a", [])}, rounds)
     assert not clock.called
 

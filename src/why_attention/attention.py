@@ -15,6 +15,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from why_attention.checks import (
+    check_dtype,
+    check_finite,
+    check_floats,
+    check_real,
+    check_result,
+    check_same_dtype,
+    check_whole,
+)
 from why_attention.masks import check_mask, fill_empty_rows, masked_softmax
 
 __all__ = ["scaled_dot_product_attention", "fused_attention", "MultiHeadAttention", "AdditiveAttention"]
@@ -25,26 +34,31 @@ def scaled_dot_product_attention(
 ) -> tuple[Tensor, Tensor]:
     """Return softmax(Q Kᵀ / √d_k) V and the weights, the softmax itself.
 
-    Q: (…, L, d_k).  K: (…, S, d_k).  V: (…, S, d_v).  mask: broadcasts to (…, L, S).  Returns (…, L, d_v), (…, L, S).
+    Q: (…, L, d_k).  K: (…, S, d_k).  V: (…, S, d_v).  mask: as masks.py says.  Returns (…, L, d_v), (…, L, S).
     dropout: the share of weights dropped on their way to the output; the weights returned are those before it.
-    Raises ValueError for shapes that do not fit, no positions, two dtypes, NaN, and a mask that is not boolean.
+    Half precision is computed in float32, as the fused kernels do.  Raises ValueError for shapes that do not fit, no
+    positions, two dtypes, NaN, numbers whose scores overflow, and a mask that is not boolean.
     Source: Vaswani et al. 2017, eq. 1.
     """
-    check(Q, K, V, mask)
-    scores = Q / math.sqrt(Q.shape[-1]) @ K.mT  # √d_k divides Q, for that has fewer numbers than the scores
+    dropout = check(Q, K, V, mask, dropout)
+    dtype, (Q, K, V) = Q.dtype, at_least_float32(Q, K, V)
+    scores = Q / math.sqrt(Q.shape[-1]) @ K.mT  # scale Q: it is smaller than the scores
     weights = masked_softmax(scores, mask)
-    return F.dropout(weights, dropout) @ V, weights
+    output = F.dropout(weights, dropout) @ V
+    return output.to(dtype), weights.to(dtype)
 
 
 def fused_attention(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, dropout: float = 0.0) -> Tensor:
     """Return the output alone, by torch's fused kernels, which never hold the (L, S) weights.
 
-    Q, K, V: (batch, heads, …, …).  Errors as for ``scaled_dot_product_attention``.
+    Parameters and errors are those of ``scaled_dot_product_attention``.
     """
-    check(Q, K, V, mask)
+    dropout = check(Q, K, V, mask, dropout)
+    if Q.ndim == 3:  # the kernels take (batch, heads, …, …) only
+        return fused_attention(Q[None], K[None], V[None], None if mask is None else mask[None], dropout)[0]
     if mask is None:
         return F.scaled_dot_product_attention(Q, K, V, dropout_p=dropout)
-    mask, empty = fill_empty_rows(mask)  # what a kernel makes of an empty row is its own affair
+    mask, empty = fill_empty_rows(mask)  # kernels disagree on fully masked rows
     return F.scaled_dot_product_attention(Q, K, V, mask, dropout).masked_fill(empty, 0)
 
 
@@ -57,10 +71,11 @@ class MultiHeadAttention(nn.Module):
 
     def __init__(self, d: int, heads: int, dropout: float = 0.0, *, device=None, dtype=None):
         super().__init__()
-        if heads < 1 or d < 1 or d % heads:
-            raise ValueError(f"d={d} and heads={heads}: both must be at least 1, and d a multiple of heads")
-        if not 0 <= dropout < 1:
-            raise ValueError(f"dropout={dropout}: it must be at least 0 and below 1")
+        check_dtype(dtype)
+        d, heads = check_whole(d=d, heads=heads)
+        if d % heads:
+            raise ValueError(f"d={d} and heads={heads}: d must be a multiple of heads")
+        (dropout,) = check_real(dropout=dropout, least=0, below=1)
         self.d, self.heads, self.dropout = d, heads, dropout
         factory = {"bias": False, "device": device, "dtype": dtype}
         self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d, d, **factory) for _ in range(4))
@@ -77,14 +92,15 @@ class MultiHeadAttention(nn.Module):
     ) -> tuple[Tensor, Tensor | None]:
         """Let the L tokens of x look at the S tokens m of a memory, or, without one, at themselves.
 
-        x: (L, d) or (batch, L, d).  memory: (S, d) or (batch, S, d).  mask: the same for all heads, broadcasts to
-        (L, S) or (batch, L, S).  Returns the output, shaped like x, and the weights of every head before dropout,
-        (heads, L, S) or (batch, heads, L, S), or None where they are not needed: then nothing but a mask has L × S entries.
-        Raises ValueError for shapes that do not fit, NaN, and a mask that is not boolean.
+        x: (L, d) or (batch, L, d).  memory: (S, d) or (batch, S, d).  mask: the same for all heads, with as many axes as
+        x: (L, S), or (batch, L, S) where batch and L may be 1.  Returns the output, shaped like x, and the weights of
+        every head before dropout, (heads, L, S) or (batch, heads, L, S), or None where they are not needed: then nothing
+        but a mask has L × S entries.
+        Raises ValueError for shapes and dtypes that do not fit, NaN, and a mask that is not boolean.
         """
         memory = x if memory is None else memory
-        check_tokens("x", x, self.d)
-        check_tokens("memory", memory, self.d)
+        check_tokens("x", x, self.d, self.W_q.weight)
+        check_tokens("memory", memory, self.d, self.W_q.weight)
         check_batches(x=x, memory=memory)
         if mask is not None:
             check_mask(mask, (*x.shape[:-1], memory.shape[-2]))
@@ -93,11 +109,9 @@ class MultiHeadAttention(nn.Module):
         Q, K, V = self.split(self.W_q(x)), self.split(self.W_k(memory)), self.split(self.W_v(memory))
         if need_weights:
             output, weights = scaled_dot_product_attention(Q, K, V, mask, dropout)
-        elif x.ndim == 2:  # the fused kernels take batches alone
-            output, weights = fused_attention(Q[None], K[None], V[None], mask, dropout)[0], None
         else:
             output, weights = fused_attention(Q, K, V, mask, dropout), None
-        return self.W_o(output.transpose(-3, -2).flatten(-2)), weights
+        return check_result(self.W_o(output.transpose(-3, -2).flatten(-2))), weights
 
     def split(self, tokens: Tensor) -> Tensor:
         """Cut (…, n, d) into heads: (…, heads, n, d_k)."""
@@ -112,9 +126,9 @@ class AdditiveAttention(nn.Module):
 
     def __init__(self, query_size: int, key_size: int, hidden_size: int, *, device=None, dtype=None):
         super().__init__()
-        if min(query_size, key_size, hidden_size) < 1:
-            sizes = f"query_size={query_size}, key_size={key_size} and hidden_size={hidden_size}"
-            raise ValueError(f"{sizes}: all must be at least 1")
+        check_dtype(dtype)
+        sizes = {"query_size": query_size, "key_size": key_size, "hidden_size": hidden_size}
+        query_size, key_size, hidden_size = check_whole(**sizes)
         self.query_size, self.key_size = query_size, key_size
         factory = {"device": device, "dtype": dtype}
         self.W = nn.Linear(query_size, hidden_size, bias=False, **factory)
@@ -131,27 +145,32 @@ class AdditiveAttention(nn.Module):
     def forward(self, s: Tensor, h: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Let the states s_1 … s_L of a decoder look at the states h_1 … h_S of an encoder.
 
-        s: (L, query_size) or (batch, L, query_size).  h: (S, key_size) or (batch, S, key_size).  mask: broadcasts to
-        (L, S) or (batch, L, S).  Returns the contexts c, (…, L, key_size), and the weights α, (…, L, S): rows are
-        targets, columns are sources.
-        Raises ValueError for shapes that do not fit, NaN, and a mask that is not boolean.
+        s: (L, query_size) or (batch, L, query_size).  h: (S, key_size) or (batch, S, key_size).  mask: with as many axes,
+        (L, S), or (batch, L, S) where batch and L may be 1.  Returns the contexts c, (…, L, key_size), and the weights
+        α, (…, L, S): rows are targets, columns are sources.
+        Raises ValueError for shapes and dtypes that do not fit, NaN, and a mask that is not boolean.
         """
-        check_tokens("s", s, self.query_size)
-        check_tokens("h", h, self.key_size)
+        check_tokens("s", s, self.query_size, self.v)
+        check_tokens("h", h, self.key_size, self.v)
         check_batches(s=s, h=h)
         if mask is not None:
             check_mask(mask, (*s.shape[:-1], h.shape[-2]))
         scores = torch.tanh(self.W(s).unsqueeze(-2) + self.U(h).unsqueeze(-3)) @ self.v
         weights = masked_softmax(scores, mask)
-        return weights @ h, weights
+        return check_result(weights @ h), weights
 
 
-def check(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None) -> None:
-    """Raise a ValueError that names what does not fit."""
+def at_least_float32(*tensors: Tensor) -> list[Tensor]:
+    """Return tensors of half precision as float32, and others as they are."""
+    return [tensor.to(torch.promote_types(tensor.dtype, torch.float32)) for tensor in tensors]
+
+
+def check(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None, dropout: float) -> float:
+    """Return the share to drop as a float, or raise a ValueError that names what does not fit."""
+    check_floats(Q=Q, K=K, V=V)
     for name, tensor in (("Q", Q), ("K", K), ("V", V)):
-        check_finite(name, tensor)
-        if tensor.dtype != Q.dtype:
-            raise ValueError(f"{name} is {tensor.dtype}, but Q is {Q.dtype}: both must be the same")
+        check_axes(name, tensor)
+    check_same_dtype(Q=Q, K=K, V=V)
     check_batches(Q=Q, K=K)
     check_batches(K=K, V=V)
     if K.shape[-1] != Q.shape[-1]:
@@ -160,6 +179,31 @@ def check(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None) -> None:
         raise ValueError(f"V has {V.shape[-2]} tokens, but K has {K.shape[-2]}: both must be the same, S")
     if mask is not None:
         check_mask(mask, (*Q.shape[:-1], K.shape[-2]))
+    check_finite(Q=Q, K=K, V=V)
+    check_sizes(Q, K, V)
+    return check_real(dropout=dropout, least=0, below=1)[0]
+
+
+def check_sizes(Q: Tensor, K: Tensor, V: Tensor) -> None:
+    """Raise a ValueError where scores or outputs may be too large for the dtype that they are computed in.
+
+    No score is above √d_k max|Q| max|K|, and no mean above max|V|, but for rounding, which may double neither.
+    """
+    q, k, v = (largest(tensor) for tensor in (Q, K, V))
+    end = torch.finfo(torch.promote_types(Q.dtype, torch.float32)).max
+    if (score := math.sqrt(Q.shape[-1]) * q * k) > end / 2:
+        raise ValueError(
+            f"Q has numbers up to {q:.3g} and K up to {k:.3g}: scores may reach {score:.3g}, above {end / 2:.2g}, what "
+            f"they may be; scale Q or K down"
+        )
+    if v > torch.finfo(V.dtype).max / 2:
+        raise ValueError(f"V has numbers up to {v:.3g}, above {torch.finfo(V.dtype).max / 2:.3g}: scale V down")
+
+
+def largest(tensor: Tensor) -> float:
+    """Return the largest absolute value."""
+    low, high = tensor.detach().aminmax()
+    return max(-low.item(), high.item())
 
 
 def check_batches(**tensors: Tensor) -> None:
@@ -170,21 +214,20 @@ def check_batches(**tensors: Tensor) -> None:
         raise ValueError(f"{shapes}: both must be the same, but for the last two axes")
 
 
-def check_tokens(name: str, tokens: Tensor, size: int) -> None:
-    """Raise a ValueError where tokens are not (n, size) or (batch, n, size), or hold NaN."""
+def check_tokens(name: str, tokens: Tensor, size: int, weights: Tensor) -> None:
+    """Raise a ValueError where tokens are not (n, size) or (batch, n, size), of the weights' dtype, or hold NaN."""
+    check_floats(**{name: tokens})
     if tokens.ndim not in (2, 3):
         shape = f"{name} has {tokens.ndim} dimensions, shape {tuple(tokens.shape)}"
         raise ValueError(f"{shape}: it must be (n, {size}) or (batch, n, {size})")
     if tokens.shape[-1] != size:
         raise ValueError(f"{name} has size {tokens.shape[-1]} a token, but the layer reads size {size}")
-    check_finite(name, tokens)
+    check_axes(name, tokens)
+    check_same_dtype(weights=weights, **{name: tokens})
+    check_finite(**{name: tokens})
 
 
-def check_finite(name: str, tensor: Tensor) -> None:
-    """Raise a ValueError where a tensor has less than two axes, an empty axis, NaN or infinite numbers."""
+def check_axes(name: str, tensor: Tensor) -> None:
+    """Raise a ValueError where a tensor has less than two axes, or an empty one."""
     if tensor.ndim < 2 or tensor.numel() == 0:
         raise ValueError(f"{name} has shape {tuple(tensor.shape)}: it must have at least 2 axes, none of them empty")
-    low, high = tensor.detach().aminmax()  # both are NaN where one number is: no second tensor of this size is needed
-    if not (low.isfinite() and high.isfinite()):
-        bad = int((~tensor.isfinite()).sum())
-        raise ValueError(f"{name} has {bad} NaN or infinite among its {tensor.numel()} numbers: it must have 0")

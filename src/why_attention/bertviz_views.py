@@ -19,6 +19,7 @@ import bertviz
 from torch import Tensor
 
 from why_attention.bertviz_scripts import SCRIPTS, elements
+from why_attention.checks import check_all_whole, check_whole
 from why_attention.explorable.text import Text, language
 from why_attention.pretrained import stacked
 
@@ -92,10 +93,12 @@ def head_view(
     Raises ValueError for maps that are none, for another number of tokens, and for a layer or head that is not there.
     """
     maps, tokens, share = shown(maps, tokens, hide)
+    (layer,) = check_whole(least=0, layer=layer)
     if not 1 <= layer <= len(maps):
         raise ValueError(f"layer {layer} is none of 1 … {len(maps)}")
+    heads = None if heads is None else check_all_whole("heads", heads, least=0)
     if heads is not None and (not heads or not set(heads) <= set(range(1, maps.shape[1] + 1))):
-        raise ValueError(f"heads {list(heads)} are not all of 1 … {maps.shape[1]}, or none: name at least one")
+        raise ValueError(f"heads {heads} are not all of 1 … {maps.shape[1]}, or none: name at least one")
     chosen = None if heads is None else [head - 1 for head in heads]
     part = bertviz.head_view(list(maps[:, None]), tokens, layer=layer - 1, heads=chosen, html_action="return").data
     part = exchanged(
@@ -135,6 +138,8 @@ def shown(maps: Tensor | Sequence[Tensor], tokens: Sequence[str], hide: Sequence
             f"{len(bad)} of {maps.numel()} weights lie outside 0 … 1, the first is {bad[0]:g}: "
             "maps hold the weights after the softmax, not the scores before it"
         )
+    if not maps.any():
+        raise ValueError(f"all {maps.numel()} weights are 0: those of a query must add up to 1")
     keep = [i for i, token in enumerate(tokens) if token not in hide]
     if not keep:
         raise ValueError(f"all {len(tokens)} tokens are to be hidden: {tokens}")

@@ -15,6 +15,16 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from why_attention.checks import (
+    check_all_whole,
+    check_dtype,
+    check_finite,
+    check_floats,
+    check_result,
+    check_same_dtype,
+    check_whole,
+)
+
 __all__ = ["Convolution", "ConvolutionStack", "padding"]
 
 
@@ -26,8 +36,9 @@ class Convolution(nn.Module):
 
     def __init__(self, d: int, k: int, dilation: int = 1, causal: bool = True, *, device=None, dtype=None):
         super().__init__()
-        check_whole(d=d)
-        self.d, self.k, self.dilation, self.causal = d, k, dilation, causal
+        check_dtype(dtype)
+        self.d, self.k, self.dilation = check_whole(d=d, k=k, dilation=dilation)
+        self.causal = causal
         self.padding = padding(k, dilation, causal)
         self.W = nn.Parameter(torch.empty(d, d, k, device=device, dtype=dtype))
         self.b = nn.Parameter(torch.empty(d, device=device, dtype=dtype))
@@ -46,21 +57,21 @@ class Convolution(nn.Module):
         """
         self.check(x)
         x = F.pad(x.mT, self.padding)  # conv1d wants positions last
-        return F.conv1d(x, self.W, self.b, dilation=self.dilation).mT
+        return check_result(F.conv1d(x, self.W, self.b, dilation=self.dilation).mT)
 
     def check(self, x: Tensor) -> None:
         """Raise a ValueError that names what does not fit."""
+        check_floats(x=x)
         if x.ndim not in (2, 3):
             raise ValueError(f"x has {x.ndim} dimensions, shape {tuple(x.shape)}: it must be (n, d) or (batch, n, d)")
         if x.shape[-2] == 0:
             raise ValueError(f"x has n = 0 positions, shape {tuple(x.shape)}: n must be at least 1")
+        if x.shape[0] == 0:
+            raise ValueError(f"x has 0 sequences, shape {tuple(x.shape)}: there must be at least 1")
         if x.shape[-1] != self.d:
             raise ValueError(f"x has size {x.shape[-1]} a position, but the layer reads size {self.d}")
-        for name, tensor in (("x", x), *self.named_parameters()):
-            if bad := int((~tensor.isfinite()).sum()):
-                raise ValueError(f"{name} has {bad} NaN or infinite among its {tensor.numel()} numbers: it must have 0")
-            if tensor.dtype != x.dtype:
-                raise ValueError(f"{name} is {tensor.dtype}, but x is {x.dtype}: both must be the same")
+        check_same_dtype(x=x, W=self.W, b=self.b)
+        check_finite(x=x, W=self.W, b=self.b)
 
 
 class ConvolutionStack(nn.Module):
@@ -72,6 +83,7 @@ class ConvolutionStack(nn.Module):
 
     def __init__(self, d: int, k: int, dilations: list[int], causal: bool = True, *, device=None, dtype=None):
         super().__init__()
+        dilations = check_all_whole("dilations", dilations)
         if not dilations:
             raise ValueError("dilations has 0 entries: name at least 1, one for each layer")
         self.layers = nn.ModuleList(Convolution(d, k, d_l, causal, device=device, dtype=dtype) for d_l in dilations)
@@ -94,7 +106,7 @@ def padding(k: int, dilation: int, causal: bool) -> tuple[int, int]:
     A causal layer has all of them before: it reads nothing later than its own position.  A centred one has half on
     either side, which needs an odd k.  Raises ValueError for an even k there, and for numbers below 1.
     """
-    check_whole(k=k, dilation=dilation)
+    k, dilation = check_whole(k=k, dilation=dilation)
     if causal:
         return (k - 1) * dilation, 0
     if k % 2 == 0:
@@ -102,10 +114,3 @@ def padding(k: int, dilation: int, causal: bool) -> tuple[int, int]:
             f"k={k} is even and has no middle: a centred kernel has an odd size, such as {k - 1} or {k + 1}"
         )
     return (k - 1) // 2 * dilation, (k - 1) // 2 * dilation
-
-
-def check_whole(least: int = 1, **numbers: int) -> None:
-    """Raise a ValueError that names what is not one whole number of at least ``least``."""
-    for name, number in numbers.items():
-        if not isinstance(number, int) or isinstance(number, bool) or number < least:
-            raise ValueError(f"{name}={number!r}: it must be one whole number, at least {least}")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import torch
 from torch.utils.flop_counter import FlopCounterMode, sdpa_flop_count
 
-from why_attention.convolution import check_whole
+from why_attention.checks import check_whole
 from why_attention.dependency_graph import DependencyGraph, path_lengths
 from why_attention.receptive_field import depth_needed
 
@@ -69,47 +69,48 @@ def lstm(n: int, d: int) -> Cost:
 
 
 def recurrent(n: int, d: int, blocks: int) -> Cost:
-    check_whole(n=n, d=d)
+    n, d = check_whole(n=n, d=d)
     return Cost(flops=4 * blocks * n * d**2, steps=n, path=n, layers=1, memory=blocks * n * d + n * d)
 
 
 def convolution(n: int, d: int, k: int) -> Cost:
     """k products d × d a position; every layer of causal kernels reaches k − 1 positions further back."""
-    check_whole(n=n, d=d, k=k)
+    n, d, k = check_whole(n=n, d=d, k=k)
     layers = max(1, depth_needed(n - 1, k))  # ⌈(n − 1)/(k − 1)⌉
     return Cost(flops=2 * k * n * d**2, steps=1, path=layers, layers=layers, memory=n * d)
 
 
 def dilated_convolution(n: int, d: int, k: int) -> Cost:
     """The same with dilations 1, k, k² …: L layers reach k^L − 1 positions back."""
-    check_whole(n=n, d=d, k=k)
+    n, d, k = check_whole(n=n, d=d, k=k)
     layers = max(1, depth_needed(n - 1, k, growth=k))  # ⌈log_k n⌉
     return Cost(flops=2 * k * n * d**2, steps=1, path=layers, layers=layers, memory=n * d)
 
 
 def separable_convolution(n: int, d: int, k: int) -> Cost:
     """A kernel of its own for each of the d channels, then one d × d product a position."""
-    check_whole(n=n, d=d, k=k)
+    n, d, k = check_whole(n=n, d=d, k=k)
     layers = max(1, depth_needed(n - 1, k))
     return Cost(flops=2 * k * n * d + 2 * n * d**2, steps=1, path=layers, layers=layers, memory=2 * n * d)
 
 
 def attention_core(n: int, d: int, heads: int = 1, fused: bool = False) -> Cost:
     """Q Kᵀ and A V.  It holds the scores and the weights of every head, unless a fused kernel never makes them."""
-    check_whole(n=n, d=d, heads=heads)
+    n, d, heads = check_whole(n=n, d=d, heads=heads)
     scores_and_weights = 0 if fused else 2 * heads * n**2
     return Cost(flops=4 * n**2 * d, steps=1, path=1, layers=1, memory=scores_and_weights + n * d)
 
 
 def attention(n: int, d: int, heads: int = 1, fused: bool = False) -> Cost:
     """The core, and the four projections Q, K, V and output, each d × d."""
+    n, d, heads = check_whole(n=n, d=d, heads=heads)
     core = attention_core(n, d, heads, fused)
     return Cost(flops=8 * n * d**2 + core.flops, steps=1, path=1, layers=1, memory=4 * n * d + core.memory)
 
 
 def restricted_attention(n: int, d: int, r: int, heads: int = 1) -> Cost:
     """Attention whose queries each see r positions, (r − 1)/2 to either side: r must be odd."""
-    check_whole(n=n, d=d, r=r, heads=heads)
+    n, d, r, heads = check_whole(n=n, d=d, r=r, heads=heads)
     layers = max(1, depth_needed(n - 1, r, causal=False))  # ⌈2(n − 1)/(r − 1)⌉
     seen = min(r, n)
     core = 4 * n * seen * d
@@ -137,7 +138,7 @@ def costs(n: int, d: int, k: int = 3, heads: int = 1, r: int = 129) -> dict[str,
 
 def crossovers(d: int, k: int) -> dict[tuple[str, str], float | None]:
     """Return for some pairs the n beyond which the first costs more FLOPs than the second; None: it does at every n."""
-    check_whole(d=d, k=k)
+    d, k = check_whole(d=d, k=k)
     return {
         ("attention core", "RNN"): d,  # 4n²d = 4nd²
         ("attention core", "convolution"): d * k / 2,  # 4n²d = 2knd²
@@ -152,7 +153,7 @@ def doubling(n: int, d: int) -> float:
 
     Everything but attention takes 2 times as many at any n.
     """
-    check_whole(n=n, d=d)
+    n, d = check_whole(n=n, d=d)
     return 4 * (d + n) / (2 * d + n)  # (8·2n d² + 4·4n² d) / (8nd² + 4n²d)
 
 

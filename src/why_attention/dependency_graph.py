@@ -10,7 +10,9 @@ Source: Vaswani et al. 2017, Table 1 (sequential operations, maximum path length
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Integral
 
+from why_attention.checks import check_all_whole, check_whole
 from why_attention.convolution import padding
 
 __all__ = [
@@ -35,9 +37,11 @@ class DependencyGraph:
     edges: list[tuple[int, int]]
 
     def __post_init__(self):
-        last = len(self.nodes) - 1
-        if outside := [(i, j) for i, j in self.edges if not (0 <= i <= last and 0 <= j <= last)]:
-            raise ValueError(f"edges {outside} lead outside 0 … {last}, the indices of the nodes")
+        def is_index(i) -> bool:
+            return isinstance(i, Integral) and 0 <= i < len(self.nodes)
+
+        if outside := [(i, j) for i, j in self.edges if not (is_index(i) and is_index(j))]:
+            raise ValueError(f"edges {outside} lead outside 0 … {len(self.nodes) - 1}, the indices of the nodes")
 
 
 def recurrence(n: int, layers: int = 1) -> DependencyGraph:
@@ -50,6 +54,8 @@ def convolution(n: int, k: int, layers: int = 1, growth: int = 1, causal: bool =
 
     A causal kernel ends at t, a centred one has t in its middle.  Raises ValueError as ``convolution.padding`` does.
     """
+
+    (growth,) = check_whole(growth=growth)
 
     def reads(layer: int, t: int) -> list[Node]:
         dilation = growth ** (layer - 1)
@@ -64,9 +70,8 @@ def attention(n: int, layers: int = 1, window: int | None = None, causal: bool =
 
     Raises ValueError for a negative window.
     """
-    if window is not None and window < 0:
-        raise ValueError(f"window={window}: it must be at least 0, the position itself")
-    reach = n if window is None else window
+    (n,) = check_whole(n=n)
+    (reach,) = [n] if window is None else check_whole(least=0, window=window)
 
     def reads(layer: int, t: int) -> list[Node]:
         last = t if causal else min(n, t + reach)
@@ -77,8 +82,7 @@ def attention(n: int, layers: int = 1, window: int | None = None, causal: bool =
 
 def layered(n: int, layers: int, reads: Callable[[int, int], list[Node]]) -> DependencyGraph:
     """Return n positions in layers 0 … L, where node (l, t) waits for those of ``reads(l, t)`` that exist."""
-    if n < 1 or layers < 1:
-        raise ValueError(f"n={n} and layers={layers}: both must be at least 1")
+    n, layers = check_whole(n=n, layers=layers)
     nodes = [(layer, t) for layer in range(layers + 1) for t in range(1, n + 1)]
     index = {node: i for i, node in enumerate(nodes)}
     edges = [(index[read], index[node]) for node in nodes[n:] for read in reads(*node) if read in index]
@@ -142,6 +146,7 @@ def path_lengths(graph: DependencyGraph, start: Node) -> list[int | None]:
 
 def number_of(graph: DependencyGraph, node: Node) -> int:
     """Return a node's index, or raise a ValueError where the graph does not have it."""
+    node = tuple(check_all_whole("node", node, least=0))
     if node not in graph.nodes:
         raise ValueError(f"node {node} is not among the graph's {len(graph.nodes)} nodes: name one of graph.nodes")
     return graph.nodes.index(node)

@@ -4,6 +4,9 @@ One convention holds everywhere: a mask is boolean, with a row a query and a col
 may look at the key. F.scaled_dot_product_attention reads masks so; nn.MultiheadAttention reads them the other way round.
 Masks are joined by ``&``.
 
+A mask has as many axes as the scores (…, L, S), each as long as theirs or 1: mask[None] is one mask for all sequences of
+a batch, and padding_mask gives each sequence its own, (batch, 1, S).  So a mask (batch, S) cannot be taken for one (L, S).
+
 A row without any True, a query that may look at nothing, gets weights and an output of exactly 0 and passes back a
 gradient of exactly 0.
 
@@ -16,7 +19,12 @@ import math
 import torch
 from torch import Tensor
 
+from why_attention.checks import check_finite, check_floats, check_whole
+
 __all__ = ["causal_mask", "padding_mask", "masked_softmax", "fill_empty_rows", "check_mask"]
+
+
+WHOLE = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
 def causal_mask(L: int, S: int, *, device=None) -> Tensor:
@@ -25,8 +33,7 @@ def causal_mask(L: int, S: int, *, device=None) -> Tensor:
     Query i of L, counted from 1, sees keys 1 … S − L + i: the mask is aligned bottom right, so that L new queries
     after a cache of S − L keys see what they should.  Raises ValueError for L < 1 and S < 1.
     """
-    if L < 1 or S < 1:
-        raise ValueError(f"L={L} queries and S={S} keys: there must be at least 1 of each")
+    L, S = check_whole(L=L, S=S)
     return torch.ones(L, S, dtype=torch.bool, device=device).tril(S - L)
 
 
@@ -35,7 +42,9 @@ def padding_mask(lengths: Tensor, S: int) -> Tensor:
 
     lengths: whole numbers (batch,).  Raises ValueError for another shape or type and for a length outside 0 … S.
     """
-    if lengths.ndim != 1 or lengths.is_floating_point() or lengths.dtype == torch.bool:
+    (S,) = check_whole(S=S)
+    lengths = torch.as_tensor(lengths)
+    if lengths.ndim != 1 or lengths.dtype not in WHOLE or len(lengths) == 0:
         raise ValueError(
             f"lengths is {lengths.dtype} of shape {tuple(lengths.shape)}: it must be whole numbers (batch,)"
         )
@@ -47,23 +56,49 @@ def padding_mask(lengths: Tensor, S: int) -> Tensor:
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     """Return the softmax over the keys that a query may look at, and exactly 0 at all others.
 
-    scores: (…, L, S).  mask: anything that broadcasts to it.  Returns (…, L, S).
+    scores: (…, L, S).  mask: with as many axes, each as long as those of the scores or 1.  Returns (…, L, S).
+    Raises ValueError for scores that are no floating point numbers or not finite, and as ``check_mask`` does.
     """
+    check_scores(scores)
     if mask is None:
         return scores.softmax(-1)
+    check_mask(mask, tuple(scores.shape))
     # the softmax of a row of −∞ alone is NaN, and so is its gradient: such a row looks at all, and is set to 0 after it
     mask, empty = fill_empty_rows(mask)
     return scores.masked_fill(~mask, -math.inf).softmax(-1).masked_fill(empty, 0)
 
 
 def fill_empty_rows(mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the mask with True in all of every row that had none, and which rows those are, (…, L, 1)."""
+    """Return the mask with True in all of every row that had none, and which rows those are, (…, L, 1).
+
+    Raises ValueError for a mask of numbers, or of less than two axes.
+    """
+    check_boolean(mask)
+    if mask.ndim < 2 or mask.numel() == 0:
+        raise ValueError(f"mask has shape {tuple(mask.shape)}: it must have at least 2 axes, none of them empty")
     empty = ~mask.any(-1, keepdim=True)
     return mask | empty, empty
 
 
 def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
-    """Raise a ValueError where a mask is not boolean, or does not broadcast to scores of a shape (…, L, S)."""
+    """Raise a ValueError where a mask is not boolean, or does not fit scores of a shape (…, L, S)."""
+    check_boolean(mask)
+    missing = len(shape) - mask.ndim
+    fits = mask.ndim >= 2 and missing >= 0 and all(m in (1, s) for m, s in zip(mask.shape, shape[missing:]))
+    if fits:
+        return
+    fix = "each of its axes must be as long as theirs or 1"
+    if mask.ndim != len(shape):
+        fix = f"it must have as many axes, {len(shape)}"
+    if mask.ndim == len(shape) - 1:
+        fix += "; write mask[None] for one mask of all sequences, and padding_mask or mask[:, None] for (batch, S)"
+    raise ValueError(f"mask has shape {tuple(mask.shape)}, but the scores have {shape}: {fix}")
+
+
+def check_boolean(mask: Tensor) -> None:
+    """Raise a ValueError where a mask is no tensor of truth values."""
+    if not isinstance(mask, Tensor):
+        raise ValueError(f"mask is a {type(mask).__name__}: it must be 1 torch.Tensor of torch.bool")
     if mask.dtype != torch.bool:
         zeros_and_ones = bool(((mask == 0) | (mask == 1)).all())
         fix = (
@@ -72,7 +107,11 @@ def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
             else "write mask == 0 where it was to be added to the scores, 0 to look and −∞ to hide"
         )
         raise ValueError(f"mask is {mask.dtype}: it must be torch.bool, True where a query may look; {fix}")
-    missing = len(shape) - mask.ndim
-    fits = mask.ndim >= 2 and missing >= 0 and all(m in (1, s) for m, s in zip(mask.shape, shape[missing:]))
-    if not fits:
-        raise ValueError(f"mask has shape {tuple(mask.shape)}, but the scores have {shape}: it must broadcast to that")
+
+
+def check_scores(scores: Tensor) -> None:
+    """Raise a ValueError where scores are no finite floating point numbers (…, L, S)."""
+    check_floats(scores=scores)
+    if scores.ndim < 2 or scores.numel() == 0:
+        raise ValueError(f"scores have shape {tuple(scores.shape)}: they must have at least 2 axes, none of them empty")
+    check_finite(scores=scores)

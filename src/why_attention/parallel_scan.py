@@ -12,6 +12,8 @@ Feng et al. 2024, arXiv 2410.01201 (minGRU, trained with a scan).
 import torch
 from torch import Tensor
 
+from why_attention.checks import check_finite, check_floats, check_result, check_same_dtype, check_whole
+
 __all__ = ["loop", "parallel_scan", "scan_rounds"]
 
 
@@ -26,7 +28,7 @@ def loop(a: Tensor, b: Tensor) -> Tensor:
     for a_t, b_t in zip(a.unbind(), b.unbind()):
         h = a_t * h + b_t
         states.append(h)
-    return torch.stack(states)
+    return check_result(torch.stack(states))
 
 
 def parallel_scan(a: Tensor, b: Tensor) -> Tensor:
@@ -40,24 +42,23 @@ def parallel_scan(a: Tensor, b: Tensor) -> Tensor:
         s = 2**r
         b = torch.cat([b[:s], a[s:] * b[:-s] + b[s:]])  # the first s have nothing s steps before them
         a = torch.cat([a[:s], a[s:] * a[:-s]])
-    return b
+    return check_result(b)
 
 
 def scan_rounds(T: int) -> int:
     """Return ⌈log2 T⌉, the rounds after which step T has been joined with all before it.  Raises ValueError for T < 1."""
-    if T < 1:
-        raise ValueError(f"T={T} steps: T must be at least 1")
+    (T,) = check_whole(T=T)
     return (T - 1).bit_length()
 
 
 def check(a: Tensor, b: Tensor) -> None:
     """Raise a ValueError that names what does not fit."""
+    check_floats(a=a, b=b)
     if a.shape != b.shape:
         raise ValueError(f"a has shape {tuple(a.shape)}, but b has {tuple(b.shape)}: both must be the same")
-    if a.ndim == 0 or len(a) == 0:
-        raise ValueError(f"a and b have shape {tuple(a.shape)}: it must be (T, …), with T at least 1")
-    for name, tensor in (("a", a), ("b", b)):
-        if bad := int((~tensor.isfinite()).sum()):
-            raise ValueError(f"{name} has {bad} NaN or infinite among its {tensor.numel()} numbers: it must have 0")
-    if a.dtype != b.dtype:
-        raise ValueError(f"a is {a.dtype}, but b is {b.dtype}: both must be the same")
+    if a.ndim == 0 or a.numel() == 0:
+        raise ValueError(
+            f"a and b have shape {tuple(a.shape)}: it must be (T, …), with T at least 1, and no axis empty"
+        )
+    check_finite(a=a, b=b)
+    check_same_dtype(b=b, a=a)

@@ -6,6 +6,8 @@ Source: Vaswani et al. 2017, arXiv 1706.03762, §3.5 (sinusoidal positions).
 import torch
 from torch import Tensor
 
+from why_attention.checks import check_dtype, check_whole
+
 __all__ = ["sinusoidal_positions"]
 
 
@@ -14,7 +16,9 @@ def sinusoidal_positions(n: int, d: int, *, device=None, dtype=None) -> Tensor:
 
     Raises ValueError for n < 1 and for a d that is not even.  Source: Vaswani et al. 2017, §3.5.
     """
-    if n < 1 or d < 2 or d % 2:
+    check_dtype(dtype)
+    n, d = check_whole(n=n, d=d)
+    if d % 2:
         raise ValueError(f"n={n} and d={d}: n must be at least 1, and d an even number")
     t = torch.arange(n, device=device, dtype=torch.float64).unsqueeze(-1)
     angles = t / 10000 ** (torch.arange(0, d, 2, device=device, dtype=torch.float64) / d)

@@ -18,6 +18,7 @@ from torch import Tensor
 __all__ = ["StoredMaps", "attention_maps", "stacked", "load_maps", "store_maps"]
 
 STORED = Path(__file__).parent / "tasks" / "results" / "minilm_maps.npz"
+COUNTED_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "longformer")  # positions start after that of padding
 THOUSAND = 1000  # weights are kept in thousandths: more digits than a picture shows
 
 
@@ -35,8 +36,11 @@ def attention_maps(model: str | Path, sentence: str) -> tuple[list[str], Tensor]
     """Return the n tokens that an encoder makes of a sentence, and its attention maps (layers, heads, n, n).
 
     model: its name among the models of Hugging Face, which needs a network, or a folder with its files.
-    Raises ValueError for an encoder with a decoder, for more tokens than it has positions, and as ``stacked`` does.
+    Raises ValueError for a sentence without words, for an encoder with a decoder, for more tokens than it has positions,
+    and as ``stacked`` does.
     """
+    if not isinstance(sentence, str) or not sentence.strip():
+        raise ValueError(f"the sentence is {sentence!r}: it must be text of at least 1 word")
     from transformers import AutoModel, AutoTokenizer  # takes a while, and only this function needs it
 
     tokenizer = AutoTokenizer.from_pretrained(model)
@@ -45,15 +49,45 @@ def attention_maps(model: str | Path, sentence: str) -> tuple[list[str], Tensor]
     if encoder.config.is_encoder_decoder:
         raise ValueError(f"{model} is an encoder with a decoder: name an encoder, such as bert-base-chinese")
     encoded = tokenizer(sentence, return_tensors="pt")
-    ids = encoded["input_ids"][0]
-    positions = min(
-        encoder.config.max_position_embeddings, tokenizer.model_max_length
-    )  # some keep positions to themselves
-    if len(ids) > positions:
-        raise ValueError(f"the sentence makes {len(ids)} tokens, but {model} has {positions} positions: shorten it")
+    tokens = readable_tokens(tokenizer, sentence)
+    positions = min(encoder.config.max_position_embeddings, tokenizer.model_max_length)
+    if encoder.config.model_type in COUNTED_FROM_PADDING:
+        positions = min(positions, encoder.config.max_position_embeddings - encoder.config.pad_token_id - 1)
+    if len(tokens) > positions:
+        raise ValueError(f"the sentence makes {len(tokens)} tokens, but {model} has {positions} positions: shorten it")
     with torch.no_grad():
         attentions = encoder(**encoded, output_attentions=True).attentions
-    return tokenizer.convert_ids_to_tokens(ids), stacked(attentions)
+    return tokens, stacked(attentions)
+
+
+def readable_tokens(tokenizer, sentence: str) -> list[str]:
+    """Return the tokens of a sentence as text, cut out of the sentence, but for those of WordPiece, which are text.
+
+    A byte-level tokenizer may cut a character apart: its pieces read 机[1/3], 机[2/3], 机[3/3].  A token that holds
+    nothing but a blank reads ␣.
+    """
+    encoded = tokenizer(sentence, return_special_tokens_mask=True, return_offsets_mapping=tokenizer.is_fast)
+    tokens = tokenizer.convert_ids_to_tokens(encoded["input_ids"])
+    if not tokenizer.is_fast or json.loads(tokenizer.backend_tokenizer.to_str())["model"]["type"] == "WordPiece":
+        return tokens
+    spans = encoded["offset_mapping"]
+    words = [i for i, special in enumerate(encoded["special_tokens_mask"]) if not special]
+    for group in overlapping(words, spans):
+        text = sentence[spans[group[0]][0] : max(spans[i][1] for i in group)].strip() or "␣"
+        for part, i in enumerate(group, start=1):
+            tokens[i] = text if len(group) == 1 else f"{text}[{part}/{len(group)}]"
+    return tokens
+
+
+def overlapping(places: list[int], spans: list[tuple[int, int]]) -> list[list[int]]:
+    """Group neighbouring places whose spans of a sentence overlap: the pieces of one character, or of some in a row."""
+    groups: list[list[int]] = []
+    for i in places:
+        if groups and spans[i][0] < max(spans[j][1] for j in groups[-1]):
+            groups[-1].append(i)
+        else:
+            groups.append([i])
+    return groups
 
 
 def stacked(attentions: Tensor | Sequence[Tensor] | None) -> Tensor:
@@ -62,12 +96,19 @@ def stacked(attentions: Tensor | Sequence[Tensor] | None) -> Tensor:
     attentions: a tensor (heads, n, n) or (1, heads, n, n) a layer, or all of them in one tensor.
     Raises ValueError where there are none, and for other shapes and for more than one sentence.
     """
-    if attentions is None or len(attentions) == 0 or any(one is None for one in attentions):
+    if not isinstance(attentions, Tensor | np.ndarray | Sequence | None):
+        raise ValueError(f"the attentions are a {type(attentions).__name__}: they must be 1 tensor, or a list of them")
+    if (
+        attentions is None
+        or getattr(attentions, "ndim", 1) == 0
+        or len(attentions) == 0
+        or any(one is None for one in attentions)
+    ):
         raise ValueError(
             f"the attentions are {attentions!r}: without output_attentions=True, and with the attention that "
             'transformers chooses by default, no weights are kept; load the model with attn_implementation="eager"'
         )
-    attentions = [torch.as_tensor(one) for one in attentions]
+    attentions = [map_of(one) for one in attentions]
     shapes = [tuple(one.shape) for one in attentions]
     layers = [one[0] if one.ndim == 4 and len(one) == 1 else one for one in attentions]
     square = all(one.ndim == 3 and one.shape[1] == one.shape[2] and one.numel() for one in layers)
@@ -77,6 +118,16 @@ def stacked(attentions: Tensor | Sequence[Tensor] | None) -> Tensor:
             "each must be (heads, n, n) or, of a batch of one sentence, (1, heads, n, n), the same for all"
         )
     return torch.stack(layers)
+
+
+def map_of(attention) -> Tensor:
+    """Return the attentions of a layer as a tensor, or raise a ValueError where they are no numbers."""
+    try:
+        return torch.as_tensor(attention)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise ValueError(
+            f"the attentions of a layer are a {type(attention).__name__}: they must be numbers, (heads, n, n), in 1 tensor"
+        ) from error
 
 
 def load_maps(last_word: str = "tired") -> StoredMaps:

@@ -19,6 +19,17 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor, nn
 
+from why_attention.checks import (
+    check_all_whole,
+    check_dtype,
+    check_finite,
+    check_floats,
+    check_real,
+    check_result,
+    check_same_dtype,
+    check_whole,
+)
+
 __all__ = ["RNNCell", "GRUCell", "LSTMCell", "ensemble", "unroll", "step_jacobians", "gradient_decay", "decay_bound"]
 
 BLOCK = 50  # how many Jacobians are held at once, on the way back through a long trajectory
@@ -27,7 +38,8 @@ BLOCK = 50  # how many Jacobians are held at once, on the way back through a lon
 class Cell(nn.Module):
     """The weights that every cell has: W_x (G·H, d), W_h (G·H, H) and b (G·H,) for G blocks of H rows.
 
-    In an ``ensemble`` of cells each has one dimension more in front.
+    In an ``ensemble`` of cells each has one dimension more in front.  A cell and its Jacobian check shapes and dtypes;
+    ``unroll`` and what builds on it check the numbers too, once for all steps.
     """
 
     blocks: int  # G: how many blocks of H rows W_x, W_h and b stack
@@ -35,8 +47,8 @@ class Cell(nn.Module):
 
     def __init__(self, input_size: int, hidden_size: int, *, device=None, dtype=None):
         super().__init__()
-        if input_size < 1 or hidden_size < 1:
-            raise ValueError(f"input_size={input_size} and hidden_size={hidden_size}: both must be at least 1")
+        check_dtype(dtype)
+        input_size, hidden_size = check_whole(input_size=input_size, hidden_size=hidden_size)
         rows, factory = self.blocks * hidden_size, {"device": device, "dtype": dtype}
         self.input_size, self.hidden_size, self.state_size = input_size, hidden_size, self.states * hidden_size
         self.W_x = nn.Parameter(torch.empty(rows, input_size, **factory))
@@ -49,10 +61,28 @@ class Cell(nn.Module):
         """Draw W_h from N(0, gain²/H) and W_x from N(0, 1/d), and set b to 0.
 
         Each H × H block of W_h then has a spectral radius close to ``gain`` (the circular law).
+        Raises ValueError for a gain that is negative or not finite.
         """
+        (gain,) = check_real(gain=gain, least=0)
         self.W_h.normal_(0, gain / math.sqrt(self.hidden_size), generator=generator)
         self.W_x.normal_(0, 1 / math.sqrt(self.input_size), generator=generator)
         self.b.zero_()
+
+    def check(self, x: Tensor, s: Tensor) -> None:
+        """Raise a ValueError where an input or a state does not fit the cell in its size or dtype."""
+        check_floats(x=x, s=s)
+        for name, tensor, size in (("x", x, self.input_size), ("s", s, self.state_size)):
+            if tensor.ndim == 0 or tensor.shape[-1] != size:
+                raise ValueError(f"{name} has shape {tuple(tensor.shape)}: the cell reads size {size} on its last axis")
+        if x.shape[:-1] != s.shape[:-1]:
+            shapes = f"s has shape {tuple(s.shape)}, but x has {tuple(x.shape)}"
+            raise ValueError(f"{shapes}: both must be the same, but for the last axis")
+        members = tuple(self.W_h.shape[:-2])
+        if members and tuple(x.shape[-2:-1]) != members:
+            raise ValueError(
+                f"x has shape {tuple(x.shape)}, but an ensemble of {members[0]} reads (…, {members[0]}, d)"
+            )
+        check_same_dtype(W_h=self.W_h, x=x, s=s)
 
 
 class RNNCell(Cell):
@@ -62,6 +92,7 @@ class RNNCell(Cell):
 
     def forward(self, x: Tensor, h: Tensor) -> Tensor:
         """Map x (…, d) and h (…, H) to the next state h (…, H)."""
+        self.check(x, h)
         return torch.tanh(times(self.W_h, h) + times(self.W_x, x) + self.b)
 
     def jacobian(self, x: Tensor, h: Tensor) -> Tensor:
@@ -93,11 +124,13 @@ class GRUCell(Cell):
 
     def forward(self, x: Tensor, h: Tensor) -> Tensor:
         """Map x (…, d) and h (…, H) to the next state h (…, H)."""
+        self.check(x, h)
         _, z, n, _ = self.gates(x, h)
         return (1 - z) * n + z * h
 
     def jacobian(self, x: Tensor, h: Tensor) -> Tensor:
         """∂h_t/∂h_{t-1} in closed form, of shape (…, H, H)."""
+        self.check(x, h)
         W_hr, W_hz, W_hn = self.W_h.chunk(3, dim=-2)
         r, z, n, u = self.gates(x, h)
         dh_dn = (1 - z) * (1 - n**2)
@@ -131,10 +164,10 @@ class LSTMCell(Cell):
         input, unit j then forgets in about 1 + u_j steps.  Raises ValueError for T_max < 3, and for both.
         Source: Tallec & Ollivier 2018, §2.
         """
+        (forget_bias,) = check_real(forget_bias=forget_bias)
         if chrono is not None and forget_bias != 0:
             raise ValueError(f"forget_bias={forget_bias} and chrono={chrono} both set the forget gate: give only 1")
-        if chrono is not None and chrono < 3:
-            raise ValueError(f"chrono={chrono}: it must be at least 3, so that 1 … {chrono} − 1 is an interval")
+        (chrono,) = [None] if chrono is None else check_whole(least=3, chrono=chrono)  # 1 … T_max − 1 is an interval
         super().reset_parameters(gain, generator)
         b_i, b_f, _, _ = self.b.chunk(4)
         b_f.fill_(forget_bias)
@@ -149,6 +182,7 @@ class LSTMCell(Cell):
 
     def forward(self, x: Tensor, s: Tensor) -> Tensor:
         """Map x (…, d) and s = [h; c] (…, 2H) to the next state [h; c] (…, 2H)."""
+        self.check(x, s)
         h, c = s.chunk(2, dim=-1)
         i, f, g, o = self.gates(x, h)
         c = f * c + i * g
@@ -157,6 +191,7 @@ class LSTMCell(Cell):
 
     def jacobian(self, x: Tensor, s: Tensor) -> Tensor:
         """∂[h_t; c_t]/∂[h_{t-1}; c_{t-1}] in closed form, of shape (…, 2H, 2H)."""
+        self.check(x, s)
         W_i, W_f, W_g, W_o = self.W_h.chunk(4, dim=-2)
         h, c = s.chunk(2, dim=-1)
         i, f, g, o = self.gates(x, h)
@@ -190,11 +225,18 @@ def diag(v: Tensor) -> Tensor:
 def ensemble(cells: list[Cell]) -> Cell:
     """Return one cell of the weights of B cells, which runs a batch of B sequences, each through its own member.
 
-    Raises ValueError for no cells, and for cells of two kinds or sizes.
+    Raises ValueError for no cells, for what is no single cell, and for cells of two kinds, sizes or dtypes.
     """
-    if len({(type(cell), cell.input_size, cell.hidden_size) for cell in cells}) != 1:
-        kinds = sorted({f"{type(cell).__name__}({cell.input_size}, {cell.hidden_size})" for cell in cells})
-        raise ValueError(f"an ensemble of {kinds}: its {len(cells)} cells must be at least 1, of one kind and size")
+    cells = list(cells)
+    if other := [type(cell).__name__ for cell in cells if not isinstance(cell, Cell) or cell.W_h.ndim != 2]:
+        raise ValueError(
+            f"an ensemble of {other}: each of its {len(cells)} cells must be an RNNCell, GRUCell or LSTMCell"
+        )
+    kinds = {f"{type(cell).__name__}({cell.input_size}, {cell.hidden_size}) in {cell.W_h.dtype}" for cell in cells}
+    if len(kinds) != 1:
+        raise ValueError(
+            f"an ensemble of {sorted(kinds)}: its {len(cells)} cells must be at least 1, of one kind, size and dtype"
+        )
     together = copy.deepcopy(cells[0])
     for name, _ in cells[0].named_parameters():
         weights = torch.stack([getattr(cell, name).detach() for cell in cells])
@@ -213,7 +255,7 @@ def unroll(cell: Cell, x: Tensor, s_0: Tensor | None = None) -> Tensor:
     for x_t in x.unbind():  # unbind, for slicing x[t] in a loop makes the backward pass O(T²)
         s = cell(x_t, s)
         states.append(s)
-    return torch.stack(states)
+    return check_result(torch.stack(states))
 
 
 @torch.no_grad()
@@ -225,7 +267,7 @@ def step_jacobians(cell: Cell, x: Tensor, s_0: Tensor | None = None) -> Tensor:
     x, s_0 = checked(cell, x, s_0)
     s = unroll(cell, x, s_0)
     before = torch.cat([s_0.unsqueeze(0), s[:-1]])  # s_0 … s_{T-1}
-    return cell.jacobian(x, before)
+    return check_result(cell.jacobian(x, before))
 
 
 @torch.no_grad()
@@ -233,11 +275,11 @@ def gradient_decay(cell: Cell, x: Tensor, lags: list[int], s_0: Tensor | None = 
     """Return log10 ‖∂s_T/∂s_{T-l}‖₂ at each lag l: the spectral norm of the product of l Jacobians.
 
     x: (T, d) or (T, batch, d).  lags: whole numbers between 0 and T.  Returns (len(lags),) or (len(lags), batch);
-    an exact zero gives −inf.  Raises as ``unroll`` does, and ValueError for a lag outside 0 … T.
+    an exact zero gives −inf.  Raises as ``unroll`` does, and ValueError for a lag outside 0 … T and for half precision.
     The product is rescaled at each step and its logarithm carried along, so that nothing under- or overflows.
     """
-    check_lags(lags, len(x))
     x, s_0 = checked(cell, x, s_0)
+    lags = checked_lags(lags, x)
     A = torch.eye(s_0.shape[-1], dtype=x.dtype, device=x.device).expand(*s_0.shape, -1)
     log_scale = x.new_zeros(s_0.shape[:-1])
     log_norms = {0: log_scale}
@@ -248,7 +290,7 @@ def gradient_decay(cell: Cell, x: Tensor, lags: list[int], s_0: Tensor | None = 
         log_scale = log_scale + scale.log10()
         if lag in lags:
             log_norms[lag] = log_scale + spectral_norm(A).log10()
-    return torch.stack([log_norms[lag] for lag in lags])
+    return check_logs(torch.stack([log_norms[lag] for lag in lags]))
 
 
 def jacobians_back(cell: Cell, x: Tensor, s_0: Tensor, steps: int) -> Iterator[Tensor]:
@@ -256,7 +298,7 @@ def jacobians_back(cell: Cell, x: Tensor, s_0: Tensor, steps: int) -> Iterator[T
     before = torch.cat([s_0.unsqueeze(0), unroll(cell, x, s_0)[:-1]])  # s_0 … s_{T-1}
     for end in range(len(x), len(x) - steps, -BLOCK):
         block = slice(max(0, end - BLOCK, len(x) - steps), end)
-        yield from reversed(cell.jacobian(x[block], before[block]).unbind())
+        yield from reversed(check_result(cell.jacobian(x[block], before[block])).unbind())
 
 
 @torch.no_grad()
@@ -265,11 +307,12 @@ def decay_bound(cell: Cell, x: Tensor, lags: list[int], s_0: Tensor | None = Non
 
     Shapes and errors as for ``gradient_decay``.  Source: Pascanu et al. 2013, §2.1.
     """
+    x, s_0 = checked(cell, x, s_0)
+    lags = checked_lags(lags, x)
     J = step_jacobians(cell, x, s_0)
-    check_lags(lags, len(J))
     log_norms = spectral_norm(J.flip(0)[: max(lags)]).log10()  # of J_T, J_{T-1}, …
     log_products = torch.cat([J.new_zeros(1, *J.shape[1:-2]), log_norms.cumsum(0)])
-    return log_products[torch.tensor(lags, device=J.device)]
+    return check_logs(log_products[torch.tensor(lags, device=J.device)])
 
 
 def spectral_norm(A: Tensor) -> Tensor:
@@ -279,12 +322,23 @@ def spectral_norm(A: Tensor) -> Tensor:
     return largest * torch.linalg.eigvalsh(B.mT @ B)[..., -1].clamp_min(0).sqrt()
 
 
+def check_logs(logs: Tensor) -> Tensor:
+    """Return logarithms, −∞ among them, or raise a ValueError where a norm was too large for its dtype."""
+    check_result(logs.masked_fill(logs == -math.inf, 0))
+    return logs
+
+
 def checked(cell: Cell, x: Tensor, s_0: Tensor | None) -> tuple[Tensor, Tensor]:
     """Return x and s_0 (zeros when left out), or raise a ValueError that names what does not fit."""
+    if not isinstance(cell, Cell):
+        raise ValueError(f"cell is a {type(cell).__name__}: it must be 1 RNNCell, GRUCell or LSTMCell")
+    check_floats(x=x)
     if x.ndim not in (2, 3):
         raise ValueError(f"x has {x.ndim} dimensions, shape {tuple(x.shape)}: it must be (T, d) or (T, batch, d)")
     if x.shape[0] == 0:
         raise ValueError(f"x has T = 0 steps, shape {tuple(x.shape)}: T must be at least 1")
+    if 0 in x.shape:
+        raise ValueError(f"x has shape {tuple(x.shape)}: it must have 0 empty axes")
     if x.shape[-1] != cell.input_size:
         raise ValueError(f"x has size {x.shape[-1]} a step, but the cell reads size {cell.input_size}")
     members = tuple(cell.W_h.shape[:-2])
@@ -293,19 +347,21 @@ def checked(cell: Cell, x: Tensor, s_0: Tensor | None) -> tuple[Tensor, Tensor]:
     state_shape = (*x.shape[1:-1], cell.state_size)
     if s_0 is None:
         s_0 = x.new_zeros(state_shape)
+    check_floats(s_0=s_0)
     if tuple(s_0.shape) != state_shape:
         raise ValueError(f"s_0 has shape {tuple(s_0.shape)}, but this cell and x need {state_shape}")
-    for name, tensor in (("x", x), ("s_0", s_0), *cell.named_parameters()):
-        if bad := int((~tensor.isfinite()).sum()):
-            raise ValueError(f"{name} has {bad} NaN or infinite among its {tensor.numel()} numbers: it must have 0")
-        if tensor.dtype != x.dtype:
-            raise ValueError(f"{name} is {tensor.dtype}, but x is {x.dtype}: both must be the same")
+    weights = dict(cell.named_parameters())
+    check_same_dtype(x=x, s_0=s_0, **weights)
+    check_finite(x=x, s_0=s_0, **weights)
     return x, s_0
 
 
-def check_lags(lags: list[int], steps: int) -> None:
-    """Raise a ValueError where there is no lag, or one lies outside 0 … T."""
+def checked_lags(lags: list[int], x: Tensor) -> list[int]:
+    """Return lags as Python's numbers, or raise a ValueError where there is none, or one that x has no norm for."""
+    check_dtype(x.dtype, (torch.float32, torch.float64), name="x")  # torch computes no norm in half precision
+    lags, steps = check_all_whole("lags", lags, least=0), len(x)
     if not lags:
         raise ValueError("lags has 0 entries: name at least 1 lag")
-    if outside := [lag for lag in lags if not 0 <= lag <= steps]:
+    if outside := [lag for lag in lags if lag > steps]:
         raise ValueError(f"lags {outside} lie outside 0 … {steps}, the steps of x")
+    return lags

@@ -12,6 +12,7 @@ from torch import nn
 from tqdm import tqdm
 
 from why_attention.attention import MultiHeadAttention, fused_attention, scaled_dot_product_attention
+from why_attention.checks import check_all_whole, check_whole
 from why_attention.convolution import Convolution
 from why_attention.device import pick_device
 
@@ -52,7 +53,12 @@ class LayerTimes:
     layers: dict[str, list[Timing]]
 
     def slower_from(self, slower: str, faster: str) -> int | None:
-        """Return the length from which on one layer's median is above another's; None: not at the longest."""
+        """Return the length from which on one layer's median is above another's; None: not at the longest.
+
+        Raises ValueError for a layer that was not measured.
+        """
+        for name in (slower, faster):
+            check_layer(name, list(self.layers))
         pairs = list(zip(self.lengths, self.layers[slower], self.layers[faster]))
         last = next((i for i in reversed(range(len(pairs))) if pairs[i][1].median <= pairs[i][2].median), -1)
         return pairs[last + 1][0] if last + 1 < len(pairs) else None
@@ -66,8 +72,7 @@ def forward_times(calls: dict[str, Callable[[], object]], rounds: int) -> dict[s
     """
     if not calls:
         raise ValueError("calls has 0 entries: name at least 1 call")
-    if rounds < 1:
-        raise ValueError(f"rounds={rounds}: there must be at least 1")
+    (rounds,) = check_whole(rounds=rounds)
     for call in calls.values():  # a first call also allocates, compiles and fills the caches
         call()
     seconds = {name: [] for name in calls}
@@ -84,8 +89,13 @@ def forward_times(calls: dict[str, Callable[[], object]], rounds: int) -> dict[s
 def layer_call(name: str, n: int, d: int, heads: int, k: int, batch: int = 1) -> Callable[[], object]:
     """Return the forward pass of one layer, on the device that ``pick_device`` picks, as a call.
 
-    name: one of LAYERS, or "naive attention core", which makes the n × n weights.  Raises ValueError for another.
+    name: one of LAYERS, or "naive attention core", which makes the n × n weights.  Raises ValueError for another, and
+    for sizes that are no whole numbers of at least 1, or a d that is no multiple of heads.
     """
+    check_layer(name, [*LAYERS, "naive attention core"])
+    n, d, heads, k, batch = check_whole(n=n, d=d, heads=heads, k=k, batch=batch)
+    if d % heads:
+        raise ValueError(f"d={d} and heads={heads}: d must be a multiple of heads")
     device, generator = pick_device(), torch.Generator().manual_seed(0)
     x = torch.randn(batch, n, d, generator=generator).to(device)
     if name in RECURRENT:
@@ -97,9 +107,7 @@ def layer_call(name: str, n: int, d: int, heads: int, k: int, batch: int = 1) ->
     Q = x.unflatten(-1, (heads, -1)).transpose(1, 2).contiguous()  # (batch, heads, n, d_k)
     if name == "attention core":
         return partial(fused_attention, Q, Q, Q)
-    if name == "naive attention core":
-        return partial(scaled_dot_product_attention, Q, Q, Q)
-    raise ValueError(f"layer {name!r} is none of {[*LAYERS, 'naive attention core']}")
+    return partial(scaled_dot_product_attention, Q, Q, Q)
 
 
 def layer_times(
@@ -109,7 +117,12 @@ def layer_times(
 
     threads: of the CPU, all that torch uses when left out.  One alone measures the same beside other work, where
     threads that wait for one another at every step of an LSTM may take many times as long.
+    Raises ValueError for no lengths, and as ``layer_call`` does.
     """
+    lengths = check_all_whole("lengths", lengths)
+    if not lengths:
+        raise ValueError("lengths has 0 entries: name at least 1 length")
+    (threads,) = [None] if threads is None else check_whole(threads=threads)
     layers, before = {name: [] for name in LAYERS}, torch.get_num_threads()
     torch.set_num_threads(threads or before)
     try:
@@ -117,7 +130,7 @@ def layer_times(
             calls = {name: layer_call(name, n, d, heads, k, batch) for name in LAYERS}
             for name, timing in forward_times(calls, rounds=max(4, min(20, 4096 // n))).items():
                 layers[name].append(timing)
-        return LayerTimes(machine(), torch.__version__, d, heads, k, batch, list(lengths), layers)
+        return LayerTimes(machine(), torch.__version__, d, heads, k, batch, lengths, layers)
     finally:
         torch.set_num_threads(before)
 
@@ -127,6 +140,12 @@ def machine() -> Machine:
     on_cuda = pick_device().type == "cuda"
     device = torch.cuda.get_device_name() if on_cuda else f"CPU {platform.machine()}"
     return Machine(device, torch.get_num_threads())
+
+
+def check_layer(name: str, known: list[str]) -> None:
+    """Raise a ValueError where a layer is none of those known."""
+    if name not in known:
+        raise ValueError(f"layer {name!r} is none of {known}")
 
 
 def wait_for_device() -> None:

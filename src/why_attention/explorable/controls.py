@@ -1,7 +1,10 @@
 """A control: one thing that the reader of a figure may change, and the values that it may take."""
 
+import keyword
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Integral, Real
 from typing import Any
 
 from .text import Text
@@ -9,6 +12,7 @@ from .text import Text
 __all__ = ["Control"]
 
 Words = str | Text
+LETTERS = 80  # of a name, a label or a word to choose: more fit beside no control
 
 
 @dataclass(frozen=True)
@@ -19,11 +23,11 @@ class Control:
     or a dict from each option to its words.  start: the value before the first touch, the first when left out.
     symbol and unit stand beside the label.  folded puts the control under "more".  between: with a kernel the reader
     may set any number in the range of a slider (any whole number where its grid has no other), not the grid's alone.
-    Raises ValueError for values that no control can offer.
+    Raises ValueError for values that no control can offer, for a name that is none in Python, and for long words.
     """
 
     name: str
-    values: list[float] | list[bool] | dict[str, Words]
+    values: Sequence[float] | Sequence[bool] | dict[str, Words]
     label: Words
     start: Any = None
     symbol: str = ""
@@ -32,8 +36,11 @@ class Control:
     between: bool = True
 
     def __post_init__(self):
-        if not self.name.isidentifier() or self.name.startswith("_"):
-            raise ValueError(f"control name {self.name!r} is no Python name a function could have as its parameter")
+        check_name(self.name)
+        if not isinstance(self.values, dict):
+            object.__setattr__(self, "values", [plain(value) for value in listed(self.name, self.values)])
+        object.__setattr__(self, "start", plain(self.start))
+        check_words(self.name, [self.label, self.symbol, self.unit, *words_of(self.values)])
         if len(self.grid) < 2:
             raise ValueError(
                 f"control {self.name!r} offers {len(self.grid)} values: it needs at least 2 to choose from"
@@ -44,7 +51,7 @@ class Control:
             )
         if self.kind == "checkbox" and self.grid != [False, True]:
             raise ValueError(f"control {self.name!r} has values {self.grid}: a checkbox is [False, True]")
-        if self.first not in self.grid:
+        if not self.offers(self.first):
             raise ValueError(f"control {self.name!r} starts at {self.first!r}, which is none of its values {self.grid}")
 
     @property
@@ -54,7 +61,7 @@ class Control:
             return "select"
         if all(isinstance(value, bool) for value in self.values):
             return "checkbox"
-        if all(isinstance(value, int | float) and not isinstance(value, bool) for value in self.values):
+        if all(isinstance(value, Real) and not isinstance(value, bool) for value in self.values):
             return "range"
         raise ValueError(
             f"control {self.name!r} has values {self.values}: give numbers, [False, True], or a dict from option to words"
@@ -72,17 +79,26 @@ class Control:
 
     @property
     def whole(self) -> bool:
-        """Whether the grid has whole numbers only; 1.0 is none, for it was written as a float."""
-        return all(isinstance(number, int) for number in self.grid)
+        """True if every value is an int; 1.0 is a float."""
+        return all(isinstance(number, Integral) for number in self.grid)
+
+    def offers(self, value) -> bool:
+        """Tell whether a value is one of the grid; True is not 1."""
+        return (
+            isinstance(value, str | Real)
+            and value in self.grid
+            and isinstance(value, bool) == (self.kind == "checkbox")
+        )
 
     def checked(self, value):
         """Return a value that the control may take, or raise a ValueError that says which it may."""
-        if value in self.grid and isinstance(value, bool) == (self.kind == "checkbox"):  # True is no 1
+        value = plain(value)
+        if self.offers(value):
             return self.grid[self.grid.index(value)]
         if self.kind != "range" or not self.between:
             raise ValueError(f"{self.name} = {value!r} is none of the values {self.grid}")
         low, high, whole = self.grid[0], self.grid[-1], self.whole
-        number = isinstance(value, int | float) and not isinstance(value, bool)
+        number = isinstance(value, Real) and not isinstance(value, bool)
         if not number or not low <= value <= high or (whole and value != int(value)):
             wanted = "a whole number" if whole else "a number"
             raise ValueError(f"{self.name} = {value!r}: it must be {wanted} from {low} to {high}")
@@ -104,3 +120,42 @@ class Control:
             "between": self.kind == "range" and self.between,
             "whole": self.whole,
         }
+
+
+def check_name(name: str) -> None:
+    """Raise a ValueError where a name cannot be the parameter of a function, or is too long."""
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name) or name.startswith("_"):
+        raise ValueError(f"control name {name!r} is no Python name a function could have as its parameter")
+    if name == "self":
+        raise ValueError(f"control name {name!r} is what Python calls the figure itself: choose another name")
+    if len(name) > LETTERS:
+        raise ValueError(f"control name {name!r} has {len(name)} letters: it must have at most {LETTERS}")
+
+
+def check_words(name: str, words: list[Words]) -> None:
+    """Raise a ValueError where words of a control are no text, or too long."""
+    for text in words:
+        if not isinstance(text, Words):
+            raise ValueError(f"control {name!r} has {text!r} among its words: they must be str or Text")
+        if len(str(text)) > LETTERS:
+            raise ValueError(
+                f"control {name!r} has words of {len(str(text))} letters, {str(text)!r}: at most {LETTERS} fit"
+            )
+
+
+def words_of(values: list | dict[str, Words]) -> list[Words]:
+    """Return the options of a select and their words; a slider and a checkbox have none."""
+    return [*map(str, values), *values.values()] if isinstance(values, dict) else []
+
+
+def listed(name: str, values: Sequence) -> list:
+    """Return values as a list, or raise a ValueError where they are none."""
+    try:
+        return list(values)
+    except TypeError as error:
+        raise ValueError(f"control {name!r} has values {values!r}: it needs a list of at least 2") from error
+
+
+def plain(value):
+    """Return the Python number in a scalar of NumPy or torch; anything else as it is."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value

@@ -6,6 +6,7 @@ draws the same frames (js/page.js mounts it).
 
 import html
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable
 from inspect import Signature, signature
@@ -28,6 +29,7 @@ from .text import Text, language
 
 __all__ = ["Explorable"]
 
+SETTINGS = 10_000  # of one function: the browser holds a frame for each
 WORDS = ("row_words", "column_words")  # of a heatmap, in the order of its matrix's axes
 
 
@@ -76,6 +78,7 @@ class Explorable(anywidget.AnyWidget):
         keep: bool = True,
     ):
         check_names(controls)
+        check_name_and_words(name, title, reading)
         rows = rows or [len(panels)]
         if sum(rows) != len(panels) or not set(rows) <= {1, 2, 3}:
             raise ValueError(f"rows {rows} are for {sum(rows)} of the {len(panels)} panels: all, with 1 to 3 in a row")
@@ -93,6 +96,7 @@ class Explorable(anywidget.AnyWidget):
             return slot
 
         panel_specs = [panel.spec(add, add_words) for panel in panels]
+        check_settings([*sources, *slots.values()])
         check_references(name, controls, panel_specs, [*sources, *slots.values()])
         spec = {
             "name": name,
@@ -197,6 +201,26 @@ def said(spec: dict, frames: Frames, setting: dict[str, int]) -> str:
         elif slot is not None:
             words.append(frames.words(slot, setting))
     return "".join(words)
+
+
+def check_name_and_words(name: str, title: str | Text, reading: str | Text) -> None:
+    """Raise a ValueError where a figure's name cannot stand in an address or name a file, or its words are no text."""
+    if not isinstance(name, str) or not re.fullmatch(r"[^\s/\\:#]{1,60}", name):
+        raise ValueError(f"figure name {name!r}: it must be 1 to 60 letters, without a blank, /, \\, : and #")
+    for words in (title, reading):
+        if not isinstance(words, str | Text):
+            raise ValueError(f"{name}: title and reading must be str or Text, not {words!r}")
+
+
+def check_settings(sources: list[Source]) -> None:
+    """Raise a ValueError where a function would have to be called at too many settings of its controls."""
+    for source in sources:
+        grids = [f"{len(grid)} of {name!r}" for name, grid in source.grids.items()]
+        if (settings := math.prod(len(grid) for grid in source.grids.values())) > SETTINGS:
+            raise ValueError(
+                f"{source.where} has {settings} settings, {' times '.join(grids)}: at most {SETTINGS} can be computed, "
+                "so give its controls fewer values, or the function fewer controls"
+            )
 
 
 def check_names(controls: list[Control]) -> None:

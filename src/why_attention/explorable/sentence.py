@@ -31,7 +31,12 @@ class Sentence:
 
     def parts(self) -> list[tuple[str, str | None]]:
         """Split the template in the page's language into pairs: text, and the slot after it."""
-        parts = list(Formatter().parse(str(self.template)))
+        try:
+            parts = list(Formatter().parse(str(self.template)))
+        except ValueError as error:
+            raise ValueError(
+                f"the sentence {str(self.template)!r} has braces that do not match ({error}): a slot is {{name}}, a brace {{{{"
+            ) from error
         if formatted := [name for _, name, form, conversion in parts if form or conversion]:
             raise ValueError(
                 f"the sentence formats its slots {formatted}: let their functions return the text as it stands"

@@ -12,6 +12,10 @@ class Text:
     zh: str
     en: str
 
+    def __post_init__(self):
+        if not (isinstance(self.zh, str) and isinstance(self.en, str)):
+            raise ValueError(f"Text(zh={self.zh!r}, en={self.en!r}): both must be str")
+
     def __str__(self) -> str:
         return getattr(self, language())
 
