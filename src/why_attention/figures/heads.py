@@ -163,9 +163,9 @@ def figure() -> Explorable:
                 scale=Axis(Text(zh="权重", en="weight"), (0, 1), symbol="a_{ij}", quantum=0.01),
             ),
             Lines(
-                title=Text(zh="训练中的正确率和头的得分", en="Accuracy, and scores of heads, in training"),
+                title=Text(zh="训练中的准确率和头的得分", en="Accuracy, and scores of heads, in training"),
                 x=Axis(Text(zh="训练步数", en="training steps"), (-0.02 * last, 1.03 * last)),
-                y=Axis(Text(zh="正确率，得分", en="accuracy, score"), (0, 1.05), quantum=0.002),
+                y=Axis(Text(zh="准确率，得分", en="accuracy, score"), (0, 1.05), quantum=0.002),
                 series=[
                     Series(accuracies(2), steps(), Text(zh="两层", en="two layers"), "blue", "triangle"),
                     Series(accuracies(1), steps(), Text(zh="一层", en="one layer"), "grey", "cross"),

@@ -117,5 +117,8 @@ RATES = RateSearch(
     "missing-parts", list(VARIANTS), rates=[0.0003, 0.001, 0.003, 0.01, 0.03], seeds=[100, 101], train=search
 )
 EXPERIMENT = Experiment(
-    "missing-parts", [{"variant": variant, "seed": seed} for variant in VARIANTS for seed in range(3)], train
+    "missing-parts",
+    [{"variant": variant, "seed": seed} for variant in VARIANTS for seed in range(3)],
+    train,
+    search=RATES,
 )
