@@ -13,7 +13,7 @@ from why_attention.tasks import translation
 
 MATRIX, LINES = 0, 1
 KEPT = 0.0101  # half the quantum of a decade of weight
-LENGTHS = [4, 8, 12, 20, 30, 40]
+LENGTHS = [4, 8, 12, 16, 20, 24]
 
 
 @pytest.fixture(scope="module")
@@ -93,8 +93,8 @@ def test_the_lines_are_the_stored_results(figure):
         x, y = figure.line(LINES, label)
         expected = [run["measured"]["exact_match"] for run in runs if run["settings"]["model"] == model]
         assert x.tolist() == translation.LENGTHS and np.abs(y - np.array(expected)).max() <= 0.0051
-    assert (figure.line(LINES, "训练到此")[0] == translation.LONGEST).all()
-    assert (figure.line(LINES, "现在", n=40)[0] == 40).all()
+    assert (figure.line(LINES, "训练最长")[0] == translation.LONGEST).all()
+    assert (figure.line(LINES, "现在", n=24)[0] == 24).all()
 
 
 def test_the_first_picture_shows_a_right_translation_and_its_alignment(figure):
@@ -108,14 +108,20 @@ def test_the_sentence_tells_where_each_breaks(figure):
         for model in translation.MODELS
     }  # fmt: skip
     at = translation.LENGTHS.index
-    assert figure.words("attention_longest") == f"{medians['attention'][at(20)]:.2f}"
-    assert figure.words("bottleneck_longest") == f"{medians['bottleneck'][at(20)]:.2f}"
-    assert figure.words("attention_far") == f"{medians['attention'][at(40)]:.2f}"
+    assert figure.words("attention_longest") == f"{medians['attention'][at(translation.LONGEST)]:.2f}"
+    assert figure.words("bottleneck_longest") == f"{medians['bottleneck'][at(translation.LONGEST)]:.2f}"
+    assert figure.words("attention_far") == f"{medians['attention'][at(24)]:.2f}"
+    steps = {model: [] for model in translation.MODELS}
+    for result in translation.EXPERIMENT.results():
+        steps[result.settings["model"]].append(result.measured["steps"])
     for model in translation.MODELS:
         last = int(figure.words(f"{model}_lasts"))
-        assert medians[model][at(last)] >= 0.5 > medians[model][at(last) + 1]
-    assert "注意力写对 8 个。" in figure.sentence() and "该看的词平均分到" in figure.sentence()
-    assert "没有权重可看" in figure.sentence(attention=False) and "平均分到" not in figure.sentence(attention=False)
+        good = (medians[model] >= 0.9).tolist()
+        assert good[: at(last) + 1] == [True] * (at(last) + 1)
+        assert last == translation.LENGTHS[-1] or not good[at(last) + 1]
+        assert figure.words(f"{model}_steps") == f"{min(steps[model])}–{max(steps[model])}"
+    assert "注意力写对 8 个。" in figure.sentence() and "对应的词平均分到" in figure.sentence()
+    assert "没有注意力权重" in figure.sentence(attention=False) and "平均分到" not in figure.sentence(attention=False)
 
 
 def test_every_control_changes_the_picture_and_it_stays_small(figure):

@@ -142,27 +142,102 @@ def test_told_its_own_words_a_model_writes_them_again():
     assert not torch.equal(model(given.source, given.lengths, given.target)[0], own)
 
 
+# The stopping rule
+
+
+def looks(losses, cap=translation.CAP):
+    """What the rule does with made-up losses, one a look, at a starting rate of 1; and how many steps it took."""
+    optimiser = torch.optim.SGD([torch.zeros(1)], lr=1.0)
+    losses, steps = iter(losses), []
+    how = translation.until_no_better(lambda: steps.append(1), lambda: next(losses), optimiser, cap)
+    assert how["steps"] == len(steps)
+    return how
+
+
+def ended_by_hand(losses, better=0.01, patience=4, falls=2):
+    """The rule, without torch: the rates of the looks, each in units of the first, and the look it ends at, or None."""
+    lowest, waited, fallen, rates = float("inf"), 0, 0, []
+    for look, loss in enumerate(losses, start=1):
+        rates.append(4.0**-fallen)
+        waited = 0 if loss < lowest * (1 - better) else waited + 1
+        lowest = loss if waited == 0 else lowest
+        if waited == patience:
+            fallen, waited = fallen + 1, 0
+        if fallen > falls:
+            return rates, look
+    return rates, None
+
+
+def test_training_ends_where_a_loss_no_longer_falls():
+    how = looks([1.0] * 50)  # looks 2–5 do not improve on look 1, nor 6–9 at a quarter of the rate, nor 10–13 at a 16th
+    assert how["rates"] == [1.0] * 5 + [1 / 4] * 4 + [1 / 16] * 4
+    assert how["losses"] == [1.0] * 13 and how["steps"] == 13 * translation.EVERY and not how["capped"]
+
+
+def test_an_improvement_starts_the_wait_again_and_a_smaller_one_does_not():
+    how = looks([1.0, 0.995, 0.991, 0.98, *[0.975] * 12, 0.1])  # .98 is 2 % below 1, .975 only ½ % below .98
+    assert how["rates"] == [1.0] * 8 + [1 / 4] * 4 + [1 / 16] * 4 and not how["capped"]
+
+
+def test_a_model_that_still_improves_is_not_stopped():
+    how = looks([0.985**look for look in range(300)], cap=300)
+    assert how["rates"] == [1.0] * 300 and how["capped"]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_rule_is_the_one_written_out(seed):
+    rng = random.Random(seed)
+    losses = [0.96**look * rng.uniform(0.9, 1.1) + 0.05 for look in range(200)]
+    rates, end = ended_by_hand(losses)
+    how = looks(losses)
+    assert len(how["losses"]) == end and how["rates"] == rates and not how["capped"]
+
+
 # Training
 
 
+def test_the_loss_is_that_of_each_sentence_by_itself():
+    model = translator(attention=True)
+    pairs = [pair(n, random.Random(n)) for n in (1, 5, 9)]
+    each = []
+    for one in pairs:
+        given = batch([one])
+        scores, _ = model(given.source, given.lengths, given.target)
+        each += nn.functional.cross_entropy(scores[0], given.target[0], reduction="none").tolist()
+    assert len(each) == 2 + 6 + 10
+    assert translation.held_out_loss(model, batch(pairs)) == pytest.approx(sum(each) / len(each), rel=1e-5)
+
+
 def test_a_small_one_learns_words_and_their_alignment(monkeypatch):
-    monkeypatch.setattr(translation, "LENGTHS", [2, 40])
-    measured = translation.train("attention", seed=0, longest=3, size=32, steps=200).measured
-    exact, top1, mass, far = (
-        *(measured[name][0] for name in ("exact_match", "top1", "mass")),
-        measured["exact_match"][-1],
-    )
-    assert exact >= 0.8 and top1 >= 0.9 and mass >= 0.6
-    assert far == 0  # nobody learns 40 words from sentences of 3
+    monkeypatch.setattr(translation, "LENGTHS", [2, 20])
+    measured = translation.train("attention", seed=0, rate=5e-3, longest=3, size=32, cap=1).measured
+    assert measured["steps"] == translation.EVERY and measured["capped"]
+    assert measured["exact_match"][0] >= 0.8 and measured["top1"][0] >= 0.9 and measured["mass"][0] >= 0.6
+    assert measured["exact_match"][-1] == 0  # nobody learns 20 words from sentences of 3
 
 
 def test_a_seed_gives_the_same_weights_again_and_another_gives_others(monkeypatch):
     monkeypatch.setattr(translation, "LENGTHS", [3])
-    a, b = (translation.train("attention", seed=0, longest=3, size=8, steps=3) for _ in range(2))
+    monkeypatch.setattr(translation, "EVERY", 3)
+    a, b, c = (translation.train("attention", seed, rate=5e-3, longest=3, size=8, cap=1) for seed in (0, 0, 1))
     assert a.measured == b.measured and all(torch.equal(a.weights[name], b.weights[name]) for name in a.weights)
     assert {weight.dtype for weight in a.weights.values()} == {torch.float16}
-    c = translation.train("attention", seed=1, longest=3, size=8, steps=3)
     assert c.weights is None and c.measured["mass"] != a.measured["mass"]
+
+
+def test_a_run_trains_at_the_rate_that_the_search_found(monkeypatch):
+    monkeypatch.setattr(translation, "LENGTHS", [3])
+    monkeypatch.setattr(translation, "EVERY", 1)
+    monkeypatch.setattr(translation.RATES, "best", {"attention": 0.25, "bottleneck": 0.5}.get)
+    for model, rate in (("attention", 0.25), ("bottleneck", 0.5)):
+        assert translation.train(model, seed=0, longest=3, size=8, cap=1).measured["rates"] == [rate]
+
+
+def test_the_search_uses_other_seeds_and_gives_a_loss(monkeypatch):
+    assert not {run["seed"] for run in translation.RATES.runs} & set(translation.SEEDS)
+    monkeypatch.setattr(translation, "SEARCH", 2)
+    slow, fast = (translation.search("bottleneck", rate, seed=10).measured["loss"] for rate in (1e-5, 1e-2))
+    assert 3 < fast < slow < 4.5  # at first about ln 48 = 3.87
 
 
 # The stored results
@@ -171,7 +246,7 @@ def test_a_seed_gives_the_same_weights_again_and_another_gives_others(monkeypatc
 @pytest.mark.parametrize("model", translation.MODELS)
 def test_the_checkpoint_gives_what_is_stored(stored, model):
     trained = translation.trained(model)
-    for length in (2, 10, 20, 30):
+    for length in (2, 8, 12, 20):
         expected = {
             name: stored[model, 0][name][translation.LENGTHS.index(length)] for name in ("exact_match", "top1", "mass")
         }
@@ -180,13 +255,28 @@ def test_the_checkpoint_gives_what_is_stored(stored, model):
             assert measured[name] == (value if value is None else pytest.approx(value, abs=0.02)), (length, name)
 
 
+def test_every_stored_run_ended_by_the_rule_and_not_at_the_cap(stored):
+    for (model, _), measured in stored.items():
+        losses, rates = measured["losses"], measured["rates"]
+        assert not measured["capped"] and len(losses) < translation.CAP and rates[0] == translation.RATES.best(model)
+        in_units, end = ended_by_hand(losses)
+        assert end == len(losses) and measured["steps"] == translation.EVERY * end
+        assert rates == pytest.approx([rates[0] * unit for unit in in_units])
+        assert min(losses[-4:]) >= 0.99 * min(losses[:-4])  # the last looks did not improve
+
+
+def test_a_stored_rate_is_inside_the_grid_of_the_search():
+    for model in translation.MODELS:
+        assert translation.RATES.rates[0] < translation.RATES.best(model) < translation.RATES.rates[-1]
+
+
 def test_attention_opens_the_bottleneck_and_fails_past_its_training_too(stored):
-    at = translation.LENGTHS.index
+    longest, far = (translation.LENGTHS.index(length) for length in (translation.LONGEST, translation.LENGTHS[-1]))
     for seed in translation.SEEDS:
         attention, bottleneck = stored["attention", seed], stored["bottleneck", seed]
-        assert attention["exact_match"][at(10)] >= 0.9 > 0.5 > bottleneck["exact_match"][at(10)]
-        assert attention["top1"][at(10)] >= 0.9
-        assert attention["exact_match"][at(40)] < 0.5
+        assert attention["exact_match"][longest] >= 0.9 > bottleneck["exact_match"][longest]
+        assert attention["top1"][longest] >= 0.9
+        assert attention["exact_match"][far] < 0.5
 
 
 # Refusals
@@ -201,7 +291,7 @@ def test_attention_opens_the_bottleneck_and_fails_past_its_training_too(stored):
             lambda: batch([Pair(["cat", "unicorn"], ["felo", "felo"], [0, 1])]),
             r"\['unicorn'\] are none of the 47 words",
         ),
-        (lambda: translation.train("transformer", 0), "model='transformer': it must be one of"),
+        (lambda: translation.train("transformer", 0, rate=1e-3), "model='transformer': it must be one of"),
         (lambda: translation.trained("lstm"), "model='lstm': it must be one of"),
         (lambda: call(torch.zeros(3, dtype=int), [3]), r"source has shape \(3,\): it must be \(batch, S\)"),
         (lambda: call(torch.zeros(1, 0, dtype=int), [0]), r"source has shape \(1, 0\)"),

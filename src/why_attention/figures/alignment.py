@@ -1,4 +1,4 @@
-"""Figure alignment: a soft alignment opens the bottleneck, up to lengths a little past those of training.
+"""Figure alignment: a soft alignment opens the bottleneck, about as far as the lengths of training go.
 
 The translators are those of why_attention.tasks.translation: their stored checkpoints translate one sentence of every
 length afresh, and the weights of each step are a row of the matrix.  The lines are the stored results of every seed.
@@ -12,9 +12,21 @@ from itertools import takewhile
 import torch
 
 from why_attention.explorable import Axis, Beside, Choice, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
-from why_attention.tasks.translation import EXPERIMENT, LENGTHS, LONGEST, TESTED, Pair, batch, pair, trained, written
+from why_attention.tasks.translation import (
+    EXPERIMENT,
+    FALLS,
+    LENGTHS,
+    LONGEST,
+    TESTED,
+    Pair,
+    batch,
+    pair,
+    trained,
+    written,
+)
 
-SHOWN = [4, 8, 12, 20, 30, 40]  # words of the sentences drawn
+SHOWN = [4, 8, 12, 16, 20, 24]  # words of the sentences drawn
+NEARLY_ALL = 0.9  # of the sentences of a length
 END_WORD = "(end)"
 translator = cache(trained)
 
@@ -90,10 +102,16 @@ def median(model: str, length: int) -> float:
 
 
 def lasts(model: str) -> int:
-    """Return the largest length up to which the middle seed translates half of all sentences without a mistake, or 0."""
+    """Return the largest length up to which the middle seed translates nearly all sentences without a mistake, or 0."""
     matches = zip(LENGTHS, exact_matches(model).median(0).values)
-    good = [length for length, _ in takewhile(lambda pair: pair[1] >= 0.5, matches)]
+    good = [length for length, _ in takewhile(lambda pair: pair[1] >= NEARLY_ALL, matches)]
     return max(good, default=0)
+
+
+def steps(model: str) -> str:
+    """Return after how many steps training ended, the fewest and the most of the seeds."""
+    ended = [result.measured["steps"] for result in EXPERIMENT.results() if result.settings["model"] == model]
+    return f"{min(ended)}–{max(ended)}"
 
 
 # The figure
@@ -105,11 +123,12 @@ def figure() -> Explorable:
         "alignment",
         title=Text("软对齐打开瓶颈", "A soft alignment opens the bottleneck"),
         reading=Text(
-            zh="读图：矩阵的列是原文的词（键 j），行是模型逐个写出的译文的词（查询 i），颜色是写这个词时分给那个原文词的权重，对数刻度，"
-            "每行加起来恰为 1。写错的词前面有星号。译文用一种造出来的语言（名词以 o 结尾，形容词以 a，量词以 i），短语里的次序倒过来，所以对的权重排成一段段反着走的斜线；"
-            "固定瓶颈没有权重，每一步读的都是同一个向量，没有一条路单通某个词，矩阵就画成斜纹。"
-            f"曲线图的横轴是句长，纵轴是一句全对的比例，每个句长 {TESTED} 句；细线是三个随机种子，粗线是它们的中位数，"
-            f"竖的虚线是训练里最长的句子（{LONGEST} 个词）和现在的句子。",
+            zh="读图：矩阵的列是原文的词（键 j），行是模型逐个写出的译文的词（查询 i），颜色是写这个词时分给那个原文词的注意力权重，对数刻度，"
+            "每行加起来恰为 1。写错的词前面有星号。译文用一种造出来的语言（名词以 o 结尾，形容词以 a，量词以 i），短语里的次序倒过来，所以正确的注意力权重排成一段段反向的斜线；"
+            "固定瓶颈没有注意力权重，每一步读的都是同一个向量，没有一条路径只通向某一个词，矩阵就画成斜纹。"
+            f"曲线图的横轴是句长，纵轴是整句全对率，每个句长测 {TESTED} 句；细线是三个随机种子，粗线是它们的中位数，"
+            f"竖的虚线是训练中最长的句子（{LONGEST} 个词）和当前的句子。"
+            f"两个翻译器按同一条规则停止训练：留出句子上的损失不再改善，就降低学习率；降过 {FALLS} 次仍不再改善，训练就停止。",
             en="How to read it: columns of the matrix are the words of the source (keys j), rows the words that the model writes, "
             "one by one (queries i); colour is the weight given to that source word while this word is written, on a logarithmic "
             "scale, and each row adds up to exactly 1. A star stands before a wrong word. The translation, in a made-up "
@@ -117,7 +136,9 @@ def figure() -> Explorable:
             "lines that run backwards. The fixed bottleneck has no weights: every step reads one and the same vector, no path "
             "leads to any one word, and the matrix is hatched. In the plot: across, the length of a sentence; upwards, the "
             f"share of sentences without any mistake, of {TESTED} at each length. Thin lines are three random seeds, bold ones "
-            f"their median; dashed verticals are the longest sentences of training ({LONGEST} words) and the sentence now.",
+            f"their median; dashed verticals are the longest sentences of training ({LONGEST} words) and the current sentence. "
+            "One rule ended training for both translators: where the loss on sentences held out no longer improved, the "
+            f"learning rate was lowered, and where it had been lowered {FALLS} times already, training ended.",
         ),
         controls=[
             Control("n", SHOWN, label=Text("原文的词数", "words of the source"), symbol="n", start=8),
@@ -132,12 +153,12 @@ def figure() -> Explorable:
                 scale=Axis(Text("权重", "weight"), (-2, 0), symbol="α_{ij}", decades=True, quantum=0.02),
                 row_words=words_written,
                 column_words=lambda n: sentence(n).source,
-                beside=Beside(right_places, Text("该看的词 j =", "the right word is j =")),
+                beside=Beside(right_places, Text("对应的词 j =", "the right word is j =")),
             ),
             Lines(
-                title=Text("一句全对的比例随句长的变化", "Sentences without a mistake against length"),
-                x=Axis(Text("句长", "length of the sentence"), (0, 42), symbol="n", unit=Text("词", "words")),
-                y=Axis(Text("一句全对的比例", "sentences without a mistake"), (-0.02, 1.02), quantum=0.01),
+                title=Text("整句全对率随句长的变化", "Sentences without a mistake against length"),
+                x=Axis(Text("句长", "length of the sentence"), (0, 25), symbol="n", unit=Text("词", "words")),
+                y=Axis(Text("整句全对率", "sentences without a mistake"), (-0.02, 1.02), quantum=0.01),
                 series=[
                     Series(
                         lambda: exact_matches("attention"), LENGTHS, Text("注意力", "attention"), "blue", "triangle"
@@ -146,7 +167,7 @@ def figure() -> Explorable:
                     Series(
                         [0, 1],
                         [LONGEST, LONGEST],
-                        Text("训练到此", "training ends"),
+                        Text("训练最长", "longest in training"),
                         "grey",
                         "square",
                         dashed=True,
@@ -158,14 +179,18 @@ def figure() -> Explorable:
         sentence=Sentence(
             Text(
                 zh="{n} 个词的这一句，{model}写对 {right} 个。{weights}{hits}{then}{mass}{end}"
-                f"训练里最长的是 {LONGEST} 个词；那样长的句子，注意力全对的占 {{attention_longest}}，固定瓶颈占 {{bottleneck_longest}}。"
-                "至少一半句子全对的，注意力到 {attention_lasts} 个词为止，固定瓶颈到 {bottleneck_lasts} 个词为止；"
-                f"到 {LENGTHS[-1]} 个词，注意力也只剩 {{attention_far}}（三个种子的中位数）。",
+                f"训练中的句子最长 {LONGEST} 个词；在这个句长上，注意力的整句全对率是 {{attention_longest}}，固定瓶颈是 {{bottleneck_longest}}。"
+                f"整句全对率不低于 {NEARLY_ALL} 的，注意力到 {{attention_lasts}} 个词为止，固定瓶颈到 {{bottleneck_lasts}} 个词为止；"
+                f"到 {LENGTHS[-1]} 个词，注意力也只有 {{attention_far}}（三个种子的中位数）。"
+                "两者都训练到损失不再改善为止：注意力 {attention_steps} 步，固定瓶颈 {bottleneck_steps} 步。",
                 en="Of this sentence of {n} words {model} gets {right} right. {weights}{hits}{then}{mass}{end}"
-                f"Training ends at {LONGEST} words; of sentences so long attention translates {{attention_longest}} without a "
-                "mistake, the bottleneck {bottleneck_longest}. At least half come out all right up to {attention_lasts} words with "
-                "attention, up to {bottleneck_lasts} through the bottleneck; and at "
-                f"{LENGTHS[-1]} words attention too is down to {{attention_far}} (medians of three seeds).",
+                f"The longest sentences of training have {LONGEST} words; of those attention translates "
+                "{attention_longest} without a mistake, the bottleneck {bottleneck_longest}. "
+                f"At least {NEARLY_ALL} come out all right up to "
+                "{attention_lasts} words with attention, up to {bottleneck_lasts} through the bottleneck; at "
+                f"{LENGTHS[-1]} words attention too is down to {{attention_far}} (medians of three seeds). "
+                "Both were trained until the loss no longer improved: attention for {attention_steps} steps, "
+                "the bottleneck for {bottleneck_steps}.",
             ),
             model=Choice(
                 lambda attention: int(attention),
@@ -176,15 +201,16 @@ def figure() -> Explorable:
                 lambda attention: int(attention),
                 [
                     Text(
-                        "它没有权重可看，整句都压在一个向量里。", "It has no weights to show: one vector holds it all. "
+                        "它没有注意力权重，整句都压在一个向量里。",
+                        "It has no weights to show: one vector holds it all. ",
                     ),
-                    Text("权重最大的词正是该看的词，这样的行占 ", "The largest weight is on the right word in "),
+                    Text("权重最大的词正是对应的词，这样的行占 ", "The largest weight is on the right word in "),
                 ],
             ),
             hits=lambda n, attention: f"{aligned(n)[0]:.2f}" if attention else "",
             then=Choice(
                 lambda attention: int(attention),
-                ["", Text("，该看的词平均分到 ", " of the rows, and the right word gets ")],
+                ["", Text("，对应的词平均分到 ", " of the rows, and the right word gets ")],
             ),
             mass=lambda n, attention: f"{aligned(n)[1]:.2f}" if attention else "",
             end=Choice(lambda attention: int(attention), ["", Text(" 的权重。", " of the weight on average. ")]),
@@ -193,5 +219,7 @@ def figure() -> Explorable:
             attention_lasts=lambda: lasts("attention"),
             bottleneck_lasts=lambda: lasts("bottleneck"),
             attention_far=lambda: f"{median('attention', LENGTHS[-1]):.2f}",
+            attention_steps=lambda: steps("attention"),
+            bottleneck_steps=lambda: steps("bottleneck"),
         ),
     )

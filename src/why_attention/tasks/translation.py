@@ -16,7 +16,9 @@ readout is linear); Cho et al. 2014, arXiv 1406.1078, §2.2 (one context for all
 """
 
 import random
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -28,6 +30,7 @@ from why_attention.fused_rnn import fused_layer
 from why_attention.masks import padding_mask
 from why_attention.rnn import GRUCell
 from why_attention.tasks.experiment import Experiment, Trained
+from why_attention.tasks.rates import RateSearch
 
 __all__ = [
     "LEXICON",
@@ -41,6 +44,7 @@ __all__ = [
     "LENGTHS",
     "LONGEST",
     "EXPERIMENT",
+    "RATES",
 ]
 
 # The language
@@ -205,57 +209,101 @@ def check(source: Tensor, lengths: Tensor, target: Tensor | None) -> None:
         raise ValueError(f"target has shape {tuple(target.shape)}, but source needs {(len(source), S + 1)}")
 
 
-# The experiment
+# Training
 
-LONGEST = 20  # words of a sentence in training
-LENGTHS = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 35, 40]  # words of the sentences measured
-STEPS, BATCH, RATE = 1200, 32, 5e-3
-GROWTH = 25  # steps after which the sentences of training may be one word longer
-TESTED = 100  # sentences at each length
+LONGEST = 12  # words of a sentence in training
+LENGTHS = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24]  # words of the sentences measured
+BATCH = 64  # sentences of a step
+HELD_OUT = 40  # sentences of each length that no step learns from: their loss decides when training ends
+TESTED = 100  # sentences of each length that are measured after it
+
+EVERY = 250  # steps between two looks at the loss
+BETTER = 0.01  # a loss improves where it is lower than the lowest before by more than this share of it
+PATIENCE = 4  # looks in a row without improvement after which the rate falls
+DIVISOR, FALLS = 4, 2  # what the rate is divided by, and how often before training ends
+CAP = 400  # looks: a net under the rule, in which no stored run ends
 
 
-def train(model: str, seed: int, longest: int = LONGEST, size: int = 64, steps: int = STEPS) -> Trained:
-    """Train a model, "attention" or "bottleneck", on sentences of 1 to ``longest`` words, and measure it at LENGTHS.
+def train(
+    model: str, seed: int, rate: float | None = None, longest: int = LONGEST, size: int = 64, cap: int = CAP
+) -> Trained:
+    """Train a model, "attention" or "bottleneck", until it no longer improves, and measure it at LENGTHS.
 
-    It starts with short sentences and lets them grow.  Stops when .99 of the sentences of a validation set, of all these
-    lengths, are right in every word, or after so many steps.
+    It learns sentences of 1 to ``longest`` words.  rate: the one that the search found for the model, where it is None.
     """
-    check_model(model)
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        translator = Translator(model == "attention", size).to(pick_device())
+    translator, optimiser = begin(model, seed, RATES.best(model) if rate is None else rate, size)
     rng = random.Random(seed)
-    validation = batch([pair(1 + number % longest, rng) for number in range(200)])
-    optimiser = torch.optim.Adam(translator.parameters(), RATE)
-    schedule = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.1, steps)
-    for step in range(1, steps + 1):
-        learn(translator, drawn(min(2 + step // GROWTH, longest), rng), optimiser)
-        schedule.step()
-        if step % 100 == 0 and exact_match(translator, validation) >= 0.99:
-            break
+    held_out = drawn(HELD_OUT * longest, longest, rng)
+    how = until_no_better(
+        lambda: learn(translator, drawn(BATCH, longest, rng), optimiser),
+        lambda: held_out_loss(translator, held_out),
+        optimiser,
+        cap,
+    )
     weights = {name: weight.half() for name, weight in translator.state_dict().items()}
     translator.load_state_dict(weights)  # so that what is measured is what is stored
     measured = [measure(translator, length) for length in LENGTHS]
     return Trained(
-        {"steps": step, **{name: [one[name] for one in measured] for name in measured[0]}},
-        weights if seed == 0 else None,
+        {**how, **{name: [one[name] for one in measured] for name in measured[0]}}, weights if seed == 0 else None
     )
 
 
-def drawn(longest: int, rng: random.Random) -> Batch:
-    """Draw a batch that has sentences of every length up to the longest."""
-    return batch([pair(1 + number % longest, rng) for number in range(BATCH)])
+def until_no_better(
+    step: Callable[[], None], loss: Callable[[], float], optimiser: torch.optim.Optimizer, cap: int = CAP
+) -> dict[str, Any]:
+    """Take steps until the loss no longer improves: the stopping rule of both translators.
+
+    Every EVERY steps it looks at the loss. After PATIENCE looks in a row without improvement the rate is divided by
+    DIVISOR; where it would fall for the time FALLS + 1, training ends.
+    Returns the steps, what each look saw, the rate of the steps before each, and whether the cap ended training instead.
+    """
+    plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(
+        optimiser, factor=1 / DIVISOR, patience=PATIENCE - 1, threshold=BETTER
+    )
+    losses, rates = [], []
+    while len(losses) < cap:
+        rates.append(optimiser.param_groups[0]["lr"])
+        for _ in range(EVERY):
+            step()
+        losses.append(loss())
+        plateau.step(losses[-1])
+        falls = len({*rates, optimiser.param_groups[0]["lr"]}) - 1
+        if falls > FALLS:
+            break
+    return {"steps": EVERY * len(losses), "losses": losses, "rates": rates, "capped": falls <= FALLS}
+
+
+def begin(model: str, seed: int, rate: float, size: int = 64) -> tuple[Translator, torch.optim.Optimizer]:
+    """Return a new translator and what moves its weights."""
+    check_model(model)
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        translator = Translator(model == "attention", size).to(pick_device())
+    return translator, torch.optim.Adam(translator.parameters(), rate)
+
+
+def drawn(count: int, longest: int, rng: random.Random) -> Batch:
+    """Draw so many sentences, as many of each length up to the longest as of any other, but for one."""
+    return batch([pair(1 + number % longest, rng) for number in range(count)])
 
 
 def learn(translator: Translator, told: Batch, optimiser: torch.optim.Optimizer) -> None:
-    """Take one step down the gradient of the cross-entropy of the words, each told the right words before it."""
-    translator.train()
-    scores, _ = translator(told.source, told.lengths, told.target)
-    loss = F.cross_entropy(scores[told.real], told.target[told.real])
+    """Take one step down the gradient of the loss."""
     optimiser.zero_grad()
-    loss.backward()
+    cross_entropy(translator.train(), told).backward()
     nn.utils.clip_grad_norm_(translator.parameters(), 1.0)
     optimiser.step()
+
+
+def cross_entropy(translator: Translator, told: Batch) -> Tensor:
+    """Return the mean cross-entropy of the words and of the END after them, each told the right words before it."""
+    scores, _ = translator(told.source, told.lengths, told.target)
+    return F.cross_entropy(scores[told.real], told.target[told.real])
+
+
+@torch.no_grad()
+def held_out_loss(translator: Translator, held_out: Batch) -> float:
+    return cross_entropy(translator.eval(), held_out).item()
 
 
 @torch.no_grad()
@@ -290,9 +338,26 @@ def check_model(model: str) -> None:
         raise ValueError(f"model={model!r}: it must be one of {MODELS}")
 
 
+# The experiment, and the search for its learning rates, with other seeds
+
 MODELS = ["attention", "bottleneck"]
 SEEDS = [0, 1, 2]
 EXPERIMENT = Experiment("translation", [{"model": model, "seed": seed} for model in MODELS for seed in SEEDS], train)
+
+SEARCH = 1000  # steps
+
+
+def search(variant: str, rate: float, seed: int) -> Trained:
+    """Train a model at one rate for SEARCH steps."""
+    translator, optimiser = begin(variant, seed, rate)
+    rng = random.Random(seed)
+    held_out = drawn(HELD_OUT * LONGEST, LONGEST, rng)
+    for _ in range(SEARCH):
+        learn(translator, drawn(BATCH, LONGEST, rng), optimiser)
+    return Trained({"loss": held_out_loss(translator, held_out)})
+
+
+RATES = RateSearch("translation", MODELS, rates=[2e-3, 5e-3, 1.25e-2], seeds=[10, 11, 12], train=search)
 
 
 def trained(model: str) -> Translator:
