@@ -49,7 +49,7 @@ def made_up(name="made-up") -> Explorable:
             Lines(
                 title=Text(zh="线", en="Lines"),
                 x=Axis(Text(zh="距离", en="distance"), limits=(0, 7), symbol="l"),
-                y=Axis(Text(zh="大小", en="size"), limits=(-16, 16), symbol="‖J_t‖_2", decades=True, quantum=0.1),
+                y=Axis(Text(zh="大小", en="size"), limits=(-16, 16), symbol="‖J_t‖_2", decades=True, quantum=0.0005),
                 series=[
                     Series(lambda power: np.outer([0.9, 1, 1.1], X * power), X, "up", focus=("kind", "up")),
                     Series(
@@ -64,7 +64,7 @@ def made_up(name="made-up") -> Explorable:
                 title=Text(zh="矩阵", en="Matrix"),
                 rows=Text(zh="查询 i", en="query i"),
                 columns=Text(zh="键 j", en="key j"),
-                scale=Axis(Text(zh="影响", en="influence"), limits=(-20, 0), decades=True, quantum=0.1),
+                scale=Axis(Text(zh="影响", en="influence"), limits=(-20, 0), decades=True, quantum=0.005),
             ),
             Graph(
                 chain,
@@ -265,7 +265,7 @@ def test_pointing_at_a_line_reads_every_series_there(visit, made_up_page):
     page = visit.open((made_up_page / "zh.html").as_uri())
     plot = picture(page, 0).locator("svg").bounding_box()
     page.mouse.move(plot["x"] + plot["width"] * 4.1 / 7, plot["y"] + 20)
-    assert readout(page) == "l = 4：up 100 (63 … 158)；down 0.01"  # 10^(4 · 0.5), and times 0.9 and 1.1 in the exponent
+    assert readout(page) == "l = 4：up 100 (63.1 … 158)；down 0.01"  # 10^(4 · 0.5), and times 0.9 and 1.1 in the exponent
 
 
 @pytest.mark.parametrize("place", [0, 0.05, 0.5, 1])

@@ -15,7 +15,7 @@ from why_attention.figures import effective_field, receptive_field
 from why_attention.figures.effective_field import DEPTHS, SEEDS
 from why_attention.figures.receptive_field import CURVE, GROWTHS, WIDTH
 
-HALF = 0.001 + 1e-9  # half the quantum that frames keep of a reach's or a width's decades
+HALF = 0.00025 + 1e-9  # half the quantum that frames keep of a width's decades, far more of a reach's
 
 
 @pytest.fixture(scope="module")

@@ -16,13 +16,15 @@ ROUNDING = 1e-15  # of its size a whole number may be off, for frames keep multi
 def power_text(log10: float, digits: int = DIGITS) -> str:
     """Write the number 10^log10 with so many digits: 1024, 0.62, 3.36×10⁷; −∞ is an exact 0.
 
-    Numbers from 0.01 up are written plainly, as long as all digits before the point are kept.
+    Numbers from 0.01 up are written plainly, as long as all digits before the point are kept.  ≈ says of one digit
+    that it is not even sure.
     """
     if log10 == -math.inf:
         return "0"
     power = math.floor(log10)
     kept = digits if power == 3 else min(digits, 3)
-    return digits_text(10 ** (log10 - power), power, kept, plain=range(-2, digits))
+    about = "≈" if digits == 1 else ""
+    return about + digits_text(10 ** (log10 - power), power, kept, plain=range(-2, digits))
 
 
 def number_text(number: float) -> str:

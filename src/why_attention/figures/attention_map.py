@@ -110,11 +110,11 @@ def figure() -> Explorable:
                 title=Text(zh="注意力图", en="attention map"),
                 rows=Text(zh="查询 i", en="query i"),
                 columns=Text(zh="键 j", en="key j"),
-                scale=Axis(Text(zh="权重", en="weight"), (-3, 0), symbol="a_{ij}", decades=True, quantum=0.01),
+                scale=Axis(Text(zh="权重", en="weight"), (-3, 0), symbol="a_{ij}", decades=True, quantum=0.005),
             ),
             Lines(
                 title=Text(zh="softmax 的灵敏度随倍数的变化", en="Sensitivity of the softmax against the factor"),
-                x=Axis(Text(zh="分数的倍数", en="factor on the scores"), (-0.7, 1.6), "β", decades=True, quantum=0.001),
+                x=Axis(Text(zh="分数的倍数", en="factor on the scores"), (-0.7, 1.6), "β", decades=True, quantum=1e-6),
                 y=Axis(
                     Text(zh="softmax 的灵敏度", en="sensitivity of the softmax"),
                     (0, 1),

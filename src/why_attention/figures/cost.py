@@ -16,7 +16,7 @@ import torch
 
 from why_attention.cost import Cost, attention, costs, crossovers, doubling
 from why_attention.explorable import Axis, Choice, Control, Explorable, Lines, Sentence, Series, Text
-from why_attention.explorable.numbers import SUPERSCRIPTS
+from why_attention.explorable.numbers import power_text
 from why_attention.timing import LAYERS, LayerTimes, Machine, Timing, layer_times
 
 LENGTHS, SIZES, KERNELS = [2**p for p in range(4, 14)], [64, 128, 256, 512, 1024], [3, 5, 7, 9]
@@ -26,7 +26,7 @@ GPU_TIMES = Path(__file__).with_name("gpu_times.json")
 
 QUANTITIES = {
     "flops": Text(zh="运算量（FLOPs）", en="FLOPs"),
-    "steps": Text(zh="先后步数", en="sequential steps"),
+    "steps": Text(zh="顺序操作数", en="sequential steps"),
     "path": Text(zh="最长路径", en="longest path"),
     "memory": Text(zh="要存的数", en="numbers held"),
 }
@@ -52,14 +52,14 @@ ROWS = [
     Row("dilated convolution", Text("膨胀卷积", "dilated"), "green", "cross", dashed=True),
     Row("separable convolution", Text("可分离", "separable"), "green", "diamond", dashed=True),
     Row("attention", Text("注意力", "attention"), "blue", "triangle"),
-    Row("attention core", Text("注意力核", "core"), "blue", "wedge", dashed=True),
+    Row("attention core", Text("核心部分", "core"), "blue", "wedge", dashed=True),
     Row("GRU", Text("GRU", "GRU"), "vermilion", "cross", dashed=True, shown="every"),
     Row("restricted attention", Text("窗口", "restricted"), "blue", "diamond", dashed=True, shown="every"),
     Row("fused attention", Text("融合", "fused"), "blue", "cross", dashed=True, shown="every"),
 ]
 CHEAPEST = {  # of the rows shown at the start; ties go to the first
     "attention": Text("注意力", "attention takes"),
-    "attention core": Text("注意力核", "the core takes"),
+    "attention core": Text("注意力的核心部分", "the core takes"),
     "RNN": Text("RNN", "the RNN takes"),
     "LSTM": Text("LSTM", "the LSTM takes"),
     "convolution": Text("卷积", "the convolution takes"),
@@ -131,11 +131,8 @@ def cheapest(n: int, d: int, k: int, quantity: str) -> int:
 
 
 def amount_text(number: float) -> str:
-    """Write 131072 as 1.3×10⁵, but what is below 10000 plainly."""
-    if number < 10_000:
-        return f"{number:.3g}" if number < 100 else f"{number:.0f}"
-    digits, power = f"{number:.1e}".split("e")
-    return f"{digits}×10{str(int(power)).translate(SUPERSCRIPTS)}"
+    """Write a number above 0 as the read-outs do: 131072 as 1.31×10⁵."""
+    return power_text(math.log10(number))
 
 
 def ratio_text(a: int, b: int) -> str:
@@ -270,7 +267,7 @@ def limits_of(measured: list[Measured]) -> tuple[float, float]:
 
 FORMULAE = Text(
     zh="n = {n}，d = {d}，k = {k}，比{quantity}：{cheapest}最少，是 {least}；注意力是 {attention}，与 LSTM 之比是 {ratio}。"
-    "FLOPs 相等之处：注意力核与 RNN 在 n = {core_rnn}，与卷积在 n = {core_convolution}；"
+    "FLOPs 相等之处：核心部分与 RNN 在 n = {core_rnn}，与卷积在 n = {core_convolution}；"
     "整层注意力与 LSTM 在 n = {attention_lstm}，{meets}{attention_convolution}。"
     "n 加倍，整层注意力的 FLOPs 变成 {doubling} 倍，循环和卷积都是 2 倍。",
     en="n = {n}, d = {d}, k = {k}, {quantity}: {cheapest} the least, {least}; attention takes {attention}, {ratio} × the "
@@ -318,19 +315,19 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
         )
     no_gpu = Text("", "") if gpu else Text("没有存下 GPU 上的时间。", "No times on a GPU are stored.")
     words = [FORMULAE, *(one.sentence() for one in measured), no_gpu]
-    x = Axis(Text("序列长度", "length"), (1.1, 4.0), symbol="n", decades=True, quantum=0.001)
+    x = Axis(Text("序列长度", "length"), (1.1, 4.0), symbol="n", decades=True, quantum=1e-6)
     log_lengths = [math.log10(n) for n in LENGTHS]
     return Explorable(
         "cost",
         title=Text("谁更省，看 n 和 d 谁大", "Who is cheaper depends on n against d"),
         reading=Text(
             zh="读图：左图是公式给出的一层的代价，一次乘加算 2 个 FLOP；灰色的点标出 FLOPs 相等之处，灰色的竖线是现在的 n。"
-            "注意力核只有 QKᵀ 和 AV 两个乘积，整层还有四个投影。"
+            "注意力的核心部分只有 QKᵀ 和 AV 两个乘积，整层还有四个投影，都不算前馈网络，也不减因果掩码省下的一半。"
             f"最长路径是把任意两个位置连上要经过的边数，卷积要叠那么多层；多头时每头 dₖ = {HEAD_SIZE}；窗口是 {WINDOW} 个位置，融合指不存 n × n 权重。"
-            "右图是实测的前向时间，粗线是中位数，细线是上下四分位数；循环层逐步的循环不在 Python 里，LSTM 和注意力用融合内核，"
+            "右图是实测的前向时间，粗线是中位数，细线是上下四分位数；循环层逐步的循环不在 Python 里，LSTM 和注意力用融合算子，"
             "所以实测的交点与公式的不同，也随机器和线程数而变。",
             en="How to read it: on the left, the cost of one layer by formula, a multiply-add counted as 2 FLOPs; grey dots mark "
-            "where FLOPs are equal, the grey vertical line is the n chosen. The core is the products QKᵀ and AV alone, whole attention has four projections besides. The longest path counts the edges between any two "
+            "where FLOPs are equal, the grey vertical line is the n chosen. The core is only the products QKᵀ and AV, whole attention has four projections besides; no feed-forward network is counted, nor the half of the core that a causal mask saves. The longest path counts the edges between any two "
             f"positions, and convolutions need as many layers; every head has dₖ = {HEAD_SIZE}, a restricted query sees {WINDOW} "
             "positions, and fused attention holds no n × n weights. On the right, measured times of a forward pass, bold lines medians and thin ones the quartiles; "
             "no recurrent layer runs its steps in Python, the LSTM and attention run fused kernels, and so measured crossings are "
@@ -351,7 +348,7 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
                     Text("一层的代价，按公式", "cost of one layer, by formula"),
                     limits=limits,
                     decades=True,
-                    quantum=0.005,
+                    quantum=1e-6,
                 ),
                 series=[
                     *(
@@ -373,7 +370,7 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
                     limits=lambda: limits_of(measured),
                     unit=Text("毫秒", "ms"),
                     decades=True,
-                    quantum=0.005,
+                    quantum=0.0005,
                 ),
                 series=[series for one in measured for series in one.series()],
             ),

@@ -133,11 +133,11 @@ def figure() -> Explorable:
         reading=Text(
             zh="读图：两幅图的纵轴相同，都是输入 xⱼ 对输出 yᵢ 的影响，也就是雅可比矩阵 ∂yᵢ/∂xⱼ 的 Frobenius 范数，对数刻度。"
             "一幅的横轴是两个位置的距离，画到 n/2；另一幅的横轴是序列长度。虚线 1/n 供对照。"
-            "细线是三个随机种子，粗线是它们的中位数。一层、一个头的注意力，权重和输入都是随机的，d = 16。",
+            "细线是三个随机种子，粗线是它们的中位数。一层、一个头的注意力，矩阵和输入都是随机的，注意力权重因此接近平分，d = 16。",
             en="How to read it: upwards in both plots, the influence of input xⱼ on output yᵢ, the Frobenius norm of the Jacobian "
             "∂yᵢ/∂xⱼ, on a logarithmic axis. Across in one, the distance between the two positions, up to n/2; in the other, "
             "the length of the sequence. The dashed 1/n is there to compare. Thin lines are three random seeds, bold ones "
-            "their median. One attention layer of one head, random weights and inputs, d = 16.",
+            "their median. One attention layer of one head, random matrices and inputs, so that its weights are nearly equal; d = 16.",
         ),
         controls=[
             Control("n", LENGTHS, label=Text(zh="序列长度", en="length of the sequence"), symbol="n", start=64),
@@ -151,7 +151,7 @@ def figure() -> Explorable:
             Lines(
                 title=Text(zh="影响随距离的变化", en="Influence against distance"),
                 x=Axis(Text(zh="距离", en="distance"), lambda n: (-0.02 * n, 0.52 * n), symbol="|i−j|"),
-                y=Axis(INFLUENCE, (LOW, HIGH), symbol="‖∂y_i/∂x_j‖", decades=True, quantum=0.005),
+                y=Axis(INFLUENCE, (LOW, HIGH), symbol="‖∂y_i/∂x_j‖", decades=True, quantum=0.0005),
                 series=[
                     Series(
                         lambda n, positions, mask: profile(n, positions, mask, shuffled=False),
@@ -174,8 +174,8 @@ def figure() -> Explorable:
             ),
             Lines(
                 title=Text(zh="影响随序列长度的变化", en="Influence against length"),
-                x=Axis(Text(zh="序列长度", en="length"), (0.7, 2.2), symbol="n", decades=True, quantum=0.001),
-                y=Axis(INFLUENCE, (LOW, HIGH), symbol="‖∂y_i/∂x_j‖", decades=True, quantum=0.005),
+                x=Axis(Text(zh="序列长度", en="length"), (0.7, 2.2), symbol="n", decades=True, quantum=1e-6),
+                y=Axis(INFLUENCE, (LOW, HIGH), symbol="‖∂y_i/∂x_j‖", decades=True, quantum=0.0005),
                 series=[
                     Series(over_lengths(on_itself), log_lengths, Text(zh="对自己", en="on itself"), "blue", "diamond"),
                     Series(over_lengths(on_others), log_lengths, Text(zh="对别处", en="on others"), "blue", "triangle"),
@@ -211,7 +211,7 @@ def figure() -> Explorable:
                 ],
             ),
             difference=lambda n, positions, mask, shuffled: (
-                power_text(log10(difference(n, positions, mask))) if shuffled else ""
+                power_text(log10(difference(n, positions, mask)), 2) if shuffled else ""
             ),
             meaning=Choice(
                 lambda n, positions, mask, shuffled: shuffled * (1 + int(difference(n, positions, mask) > ROUNDING)),

@@ -88,14 +88,14 @@ def figure() -> Explorable:
         "effective-field",
         title=Text(zh="读得到，不等于有影响", en="Covered is not influencing"),
         reading=Text(
-            zh="读图：左图的横轴是输入离输出多远，纵轴是它在全部影响里占几成；灰线到哪里，感受野就到哪里，"
+            zh="读图：左图的横轴是输入离输出多远，纵轴是它占全部影响的百分之几；灰线到哪里，感受野就到哪里，"
             "灰线的高度是所有输入影响都一样时各自的份额。右图两轴都是对数刻度：半径每层长一样多，标准差只按层数的平方根长，现在差多少，看竖线。"
-            "“均匀”的每个权重都是 1/k；“随机”的权重均值为 0，影响的平方才服从同一条公式，所以层数多时宽到 √2 倍（细线是三个随机种子，粗线是中位数）。",
+            "“均匀”的每个权重都是 1/k；“随机”的权重均值为 0，服从同一条公式的是影响的平方，所以层数多时大约宽到 √2 倍（细线是三个随机种子，粗线是中位数）。",
             en="How to read it: on the left, across, how far an input lies from the output, and upwards its share of all "
             "influence; the grey line ends where the receptive field ends, as high as every share would be if all inputs "
             "counted alike. On the right, on two logarithmic axes, the radius grows by the same amount with every layer, the standard "
             "deviation as the square root of their number; the vertical line is the gap between them now. The weights of uniform kernels are 1/k; those of random ones have "
-            "mean 0, so that the squares of their influences follow the law, and deep stacks are √2 times as wide (thin lines are three "
+            "mean 0, so that the squares of their influences follow the law, and deep stacks are about √2 times as wide (thin lines are three "
             "random seeds, the bold one their median).",
         ),
         controls=[
@@ -132,13 +132,13 @@ def figure() -> Explorable:
             ),
             Lines(
                 title=Text(zh="宽度随层数的变化", en="Width against the number of layers"),
-                x=Axis(Text(zh="层数", en="layers"), (-0.05, 1.75), symbol="L", decades=True, quantum=0.0005),
+                x=Axis(Text(zh="层数", en="layers"), (-0.05, 1.75), symbol="L", decades=True, quantum=1e-6),
                 y=Axis(
                     Text(zh="宽度", en="width"),
                     (-0.3, 2.3),
                     unit=Text(zh="个位置", en="positions"),
                     decades=True,
-                    quantum=0.002,
+                    quantum=0.0005,
                 ),
                 series=[
                     Series(

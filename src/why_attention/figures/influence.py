@@ -209,7 +209,7 @@ def figure() -> Explorable:
                 "mode",
                 {
                     "both": Text(zh="前后都看", en="to both sides"),
-                    "causal": Text(zh="只看前面", en="to the past alone"),
+                    "causal": Text(zh="只看前面", en="causal (past only)"),
                 },
                 label=Text(zh="卷积和注意力看哪边", en="Convolution and attention look"),
                 folded=True,
@@ -228,7 +228,7 @@ def figure() -> Explorable:
             Lines(
                 title=Text(zh="影响随距离的变化", en="Influence against distance"),
                 x=Axis(Text(zh="往回看多远", en="distance looked back"), lambda n: (-0.02 * n, n), symbol="i−j"),
-                y=Axis(Text(zh="平均影响", en="mean influence"), (-8, 1.5), "‖∂y_i/∂x_j‖", decades=True, quantum=0.05),
+                y=Axis(Text(zh="平均影响", en="mean influence"), (-8, 1.5), "‖∂y_i/∂x_j‖", decades=True, quantum=0.005),
                 series=[
                     Series(profile(recurrent), lambda n: range(n), RECURRENCE, "vermilion", "circle"),
                     Series(profile(convolved), lambda n: range(n), CONVOLUTION, "green", "square"),
@@ -238,7 +238,7 @@ def figure() -> Explorable:
             Lines(
                 title=Text(zh="token 的多样性随层数的变化", en="Token diversity against depth"),
                 x=Axis(Text(zh="层数", en="layers"), (-0.3, DEPTHS[-1] + 0.3), symbol="L"),
-                y=Axis(Text(zh="token 的多样性", en="token diversity"), (-16.5, 0.8), decades=True, quantum=0.02),
+                y=Axis(Text(zh="token 的多样性", en="token diversity"), (-16.5, 0.8), decades=True, quantum=0.005),
                 series=[
                     Series(
                         lambda n, gain, residual: diversity(recurrences, n, residual, gain),

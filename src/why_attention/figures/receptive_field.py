@@ -112,7 +112,7 @@ def figure() -> Explorable:
             Control(
                 "mode",
                 {
-                    "causal": Text(zh="因果：只读过去", en="causal: the past alone"),
+                    "causal": Text(zh="因果：只读过去", en="causal: the past only"),
                     "centred": Text(zh="居中：两边各一半", en="centred: half to either side"),
                 },
                 label=Text(zh="读哪一边", en="Reads"),
@@ -135,8 +135,8 @@ def figure() -> Explorable:
             ),
             Lines(
                 title=Text(zh="够得多远", en="How far it reaches"),
-                x=Axis(Text(zh="层数", en="layers"), (-0.05, 3.15), symbol="L", decades=True, quantum=0.0005),
-                y=Axis(Text(zh="够得多远", en="steps reached"), REACHES, symbol="|i−j|", decades=True, quantum=0.002),
+                x=Axis(Text(zh="层数", en="layers"), (-0.05, 3.15), symbol="L", decades=True, quantum=1e-6),
+                y=Axis(Text(zh="够得多远", en="steps reached"), REACHES, symbol="|i−j|", decades=True, quantum=1e-6),
                 series=[
                     Series(curve(growth), decades(CURVE), label, "green", mark, focus=("growth", growth))
                     for (growth, label), mark in zip(GROWTHS.items(), ["square", "diamond", "wedge"])

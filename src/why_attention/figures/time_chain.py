@@ -21,6 +21,7 @@ from why_attention.dependency_graph import (
 )
 from why_attention.device import pick_device
 from why_attention.explorable import Axis, Control, Explorable, Graph, Lines, Sentence, Series, Text
+from why_attention.explorable.numbers import power_text
 from why_attention.timing import Machine, forward_times, machine
 
 LENGTHS, KERNELS = [4, 8, 12, 16], [2, 3, 5]  # of the graphs
@@ -71,7 +72,7 @@ def measured_on() -> Machine:
 
 def milliseconds(name: str) -> str:
     """Write the median time of a layer at the longest length."""
-    return f"{10 ** times()[name][1, -1].item():.2g}"
+    return power_text(times()[name][1, -1].item(), 3)
 
 
 def limits_of_times() -> tuple[float, float]:
@@ -124,13 +125,13 @@ def figure() -> Explorable:
             panel(attention, ATTENTION, "blue", "triangle"),
             Lines(
                 title=Text(zh="前向一次的时间", en="Time of one forward pass"),
-                x=Axis(Text(zh="序列长度", en="length"), (0.85, 3.05), symbol="n", decades=True, quantum=0.001),
+                x=Axis(Text(zh="序列长度", en="length"), (0.85, 3.05), symbol="n", decades=True, quantum=1e-6),
                 y=Axis(
                     Text(zh="前向时间", en="forward time"),
                     limits=limits_of_times,
                     unit=Text(zh="毫秒", en="ms"),
                     decades=True,
-                    quantum=0.005,
+                    quantum=0.0005,
                 ),
                 series=[
                     Series(lambda: times()["rnn"], lengths, RNN, "vermilion", "circle"),

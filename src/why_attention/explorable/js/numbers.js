@@ -19,12 +19,14 @@ function digitsText(mantissa, power, kept, [least, most]) {
   return first === "1" ? powerOfTen(power) : `${first}×${powerOfTen(power)}`;
 }
 
-// The number 10^log10 with so many digits: 1024, 0.62, 3.36×10⁷; −∞ is an exact 0.
+// The number 10^log10 with so many digits: 1024, 0.62, 3.36×10⁷; −∞ is an exact 0. ≈ says of one digit that it is not
+// even sure.
 export function powerText(log10, digits) {
   if (log10 === -Infinity) return "0";
   const power = Math.floor(log10);
   const kept = power === 3 ? digits : Math.min(digits, 3);
-  return digitsText(10 ** (log10 - power), power, kept, [-2, digits - 1]);
+  const about = digits === 1 ? "≈" : "";
+  return about + digitsText(10 ** (log10 - power), power, kept, [-2, digits - 1]);
 }
 
 // A number: a whole one up to 10¹⁵ with all its digits, any other with four; −∞ as it stands.
