@@ -1,20 +1,22 @@
 """Claims 13 to 16: what a path of one step does not promise, what order, time and design attention still needs."""
 
+import math
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
 from why_attention.attention import MultiHeadAttention
 from why_attention.claims.claim import Claim, Result, Source, Verdict
 from why_attention.claims.trained import induction_head, recalled
-from why_attention.convolution import Convolution
-from why_attention.dependency_graph import DependencyGraph, attention, path_length, sequential_steps
+from why_attention.dependency_graph import attention, path_length
 from why_attention.explorable import Text
 from why_attention.explorable.numbers import power_text
 from why_attention.influence import influence_matrix, token_diversity
 from why_attention.masks import causal_mask
 from why_attention.positions import sinusoidal_positions
 from why_attention.stack import hidden_states
-from why_attention.tasks.recall import LENGTHS
+from why_attention.tasks.recall import LEARNED, LENGTHS, built
 
 __all__ = ["CLAIMS"]
 
@@ -25,7 +27,9 @@ VASWANI = Source("Vaswani et al. 2017", "1706.03762", Text(zh="表 1", en="Table
 POSITIONS = Source("Vaswani et al. 2017", "1706.03762", Text(zh="3.5 节", en="§3.5"))
 DONG = Source("Dong et al. 2021", "2103.03404")
 DAO = Source("Dao et al. 2022", "2205.14135")
+PRESS = Source("Press et al. 2022", "2108.12409")
 JAIN = Source("Jain & Wallace 2019", "1902.10186")
+WIEGREFFE = Source("Wiegreffe & Pinter 2019", "1908.04626")
 
 
 def random_layer(seed: int = 0) -> MultiHeadAttention:
@@ -40,112 +44,156 @@ def random_tokens(n: int, seed: int = 0) -> Tensor:
     return torch.randn(n, SIZE, generator=torch.Generator().manual_seed(1000 + seed), dtype=torch.float64)
 
 
-def influence_on_others(layer: MultiHeadAttention, x: Tensor) -> float:
-    """Return the mean influence of one position on another."""
-    M = influence_matrix(lambda x: layer(x, need_weights=True)[0], x)
-    n = len(x)
-    return ((M.sum() - M.trace()) / (n * (n - 1))).item()
+def attend(layer: MultiHeadAttention, x: Tensor, factor: float = 1.0, slope: float = 0.0) -> tuple[Tensor, Tensor]:
+    """Return what a layer of one head gives, and its weights, with scores times a factor, less a slope times the distance.
+
+    A slope above 0 is ALiBi, both ways.  Source: Press et al. 2022, arXiv 2108.12409.
+    """
+    i = torch.arange(len(x))
+    scores = factor * layer.W_q(x) @ layer.W_k(x).mT / SIZE**0.5 - slope * (i[:, None] - i).abs()
+    A = scores.softmax(-1)
+    return layer.W_o(A @ layer.W_v(x)), A
 
 
-def one_step_fades() -> Result:
-    """Claim 13: the path is 1; measure the influence as n grows, the softmax as scores grow, the tokens with depth."""
+def off_diagonal(layer: MultiHeadAttention, x: Tensor, factor: float = 1.0, slope: float = 0.0) -> Tensor:
+    """Return the influence matrix, with 0 for the influence of a position on itself."""
+    return influence_matrix(lambda x: attend(layer, x, factor, slope)[0], x).fill_diagonal_(0)
+
+
+def one_step_fades(factors: tuple[float, ...] = (1, 20), residual: bool = False, slope: float = 0.5) -> Result:
+    """Claim 13: the path is 1; what becomes of influence as n grows, of scores as they grow, of tokens with depth?"""
     path = path_length(attention(64), (0, 1), (1, 64))
     layer, x = random_layer(), random_tokens(64)
-    short, long = (influence_on_others(layer, x[:n]) for n in (16, 64))
-    sensitivity = []
-    for factor in (1, 20):
-        A = (factor * layer.W_q(x) @ layer.W_k(x).mT / SIZE**0.5).softmax(-1)
-        sensitivity.append((A * (1 - A)).sum(-1).mean().item())
+    short, long = (off_diagonal(layer, x[:n], factors[0]) for n in (16, 64))
+    means = [(M.sum() / (len(M) * (len(M) - 1))).item() for M in (short, long)]
+    strongest = [M.amax(1).mean().item() for M in (short, long)]  # of the other positions
     with torch.no_grad():
-        states = hidden_states([lambda x, seed=seed: random_layer(seed)(x)[0] for seed in range(12)], x)
+        weights = [attend(layer, x, factor)[1] for factor in factors]
+        states = hidden_states(
+            [lambda x, seed=seed: attend(random_layer(seed), x, factors[0])[0] for seed in range(12)], x, residual
+        )
+    sensitivity = [(A * (1 - A)).sum(-1).mean().item() for A in weights]
     diversity = token_diversity(states)[[0, -1]].log10().tolist()
+    near_and_far = [
+        [off_diagonal(layer, x, factors[0], m).diagonal(-steps).mean().item() for steps in (1, 40)] for m in (0, slope)
+    ]
+    plain, biased = (" → ".join(power_text(math.log10(size)) for size in pair) for pair in near_and_far)
     far = LENGTHS[-1]
     right = recalled("attention", far)  # training gathers again what dilution has thinned out
     value = Text(
-        zh=f"路长 {path}；n 从 16 到 64，对别处的影响 {short:.2f} → {long:.3f}（乘以 n 是 {16 * short:.1f} 和 {64 * long:.1f}）；"
-        f"分数乘 20，Σa(1−a) 从 {sensitivity[0]:.2f} 到 {sensitivity[1]:.2f}；"
-        f"光叠 12 层，token 之间的差异从 {power_text(diversity[0])} 到 {power_text(diversity[1])}；"
-        f"不过训练以后，隔 {far} 个 token 仍答对 {right:.2f}",
-        en=f"path length {path}; n from 16 to 64: influence on others {short:.2f} → {long:.3f} (times n: {16 * short:.1f} and "
-        f"{64 * long:.1f}); scores × 20: Σa(1−a) from {sensitivity[0]:.2f} to {sensitivity[1]:.2f}; 12 bare layers: the "
-        f"tokens' diversity from {power_text(diversity[0])} to {power_text(diversity[1])}; once trained, though, attention "
+        zh=f"路径长度 {path}；n 从 16 到 64，对别处的平均影响 {means[0]:.2f} → {means[1]:.3f}（乘以 n 是 {16 * means[0]:.1f} 和 "
+        f"{64 * means[1]:.1f}）；分数乘 {factors[-1]}，Σa(1−a) 从 {sensitivity[0]:.2f} 到 {sensitivity[-1]:.2f}；"
+        f"叠 12 层，token 之间的差异从 {power_text(diversity[0])} 到 {power_text(diversity[1])}；"
+        f"距离从 1 到 40，影响 {plain}，每隔一步分数减 {slope:g}，则 {biased}；不过训练以后，隔 {far} 个 token 仍答对 {right:.2f}",
+        en=f"path length {path}; n from 16 to 64: mean influence on others {means[0]:.2f} → {means[1]:.3f} (times n: "
+        f"{16 * means[0]:.1f} and {64 * means[1]:.1f}); scores × {factors[-1]}: Σa(1−a) from {sensitivity[0]:.2f} to "
+        f"{sensitivity[-1]:.2f}; 12 layers: the tokens' diversity from {power_text(diversity[0])} to {power_text(diversity[1])}; "
+        f"distance from 1 to 40: influence {plain}, with scores less {slope:g} a step {biased}; once trained, though, attention "
         f"recalls across {far} tokens with accuracy {right:.2f}",
     )
-    fades = [long < short / 2, sensitivity[1] < sensitivity[0] / 2, diversity[1] < diversity[0] - 2]
-    return Result(value, held=not any(fades), failed=path == 1 and all(fades))
+    fades = {
+        "thins out": strongest[1] < 0.6 * strongest[0],
+        "saturates": sensitivity[-1] < 0.2,
+        "collapses": diversity[1] < diversity[0] - 2,
+        "by a bias": near_and_far[1][1] < 1e-4 * near_and_far[1][0],
+    }
+    without_bias = near_and_far[0][1] > 0.1 * near_and_far[0][0]  # no decay with distance
+    return Result(value, held=not any(fades.values()), failed=path == 1 and without_bias and any(fades.values()))
 
 
-def blind_to_order(n: int = 1000) -> Result:
+def blind_to_order(
+    layer: Callable[..., tuple[Tensor, Tensor | None]] | None = None,
+    positions: Callable[..., Tensor] = sinusoidal_positions,
+    mask: Callable[[int, int], Tensor] = causal_mask,
+    n: int = 1000,
+) -> Result:
     """Claim 14: shuffle the tokens, with nothing added, with positions and with a mask, and put the outputs back."""
-    layer, x = random_layer(), random_tokens(n)
+    layer, x = layer or random_layer(), random_tokens(n)
     order = torch.randperm(n, generator=torch.Generator().manual_seed(0))
-    positions, mask = sinusoidal_positions(n, SIZE, dtype=x.dtype), causal_mask(n, n)
 
     @torch.no_grad()
     def difference(added: Tensor | float = 0.0, mask: Tensor | None = None) -> float:
         y, shuffled = (layer(tokens + added, mask=mask)[0] for tokens in (x, x[order]))
         return (shuffled - y[order]).abs().max().item()
 
-    plain, placed, masked = difference(), difference(added=positions), difference(mask=mask)
+    plain, placed, masked = difference(), difference(positions(n, SIZE, dtype=x.dtype)), difference(mask=mask(n, n))
     value = Text(
         zh=f"打乱 {n} 个 token，输出换回原位：什么也不加，最多差 {plain:.0e}；加位置编码，差 {placed:.1f}；加因果掩码，差 {masked:.1f}",
         en=f"{n} tokens shuffled, outputs put back: with nothing added they differ by {plain:.0e} at most, with positions by "
         f"{placed:.1f}, with a causal mask by {masked:.1f}",
     )
-    return Result(value, held=plain < ROUNDING, failed=min(placed, masked) > 0.01)
+    return Result(value, held=plain < ROUNDING, failed=max(placed, masked) > 0.01)
 
 
-def all_at_once(n: int = 100) -> Result:
-    """Claim 15: compute all rows at once and one by one, and count the steps of training and of generation."""
-    layer, x = random_layer(), random_tokens(n)
+def longest_chain(y: Tensor) -> int:
+    """Return how many operations stand in the longest chain of autograd's graph of y, each of which waits for the last."""
+    lengths, stack = {None: 0}, [y.grad_fn]
+    while stack:
+        node = stack[-1]
+        before = [previous for previous, _ in node.next_functions]
+        if waiting := [previous for previous in before if previous not in lengths]:
+            stack += waiting
+        else:
+            lengths[stack.pop()] = 1 + max((lengths[previous] for previous in before), default=0)
+    return lengths[y.grad_fn]
+
+
+def attend_causally(x: Tensor, mask: bool = True) -> Tensor:
+    """Return what an untrained layer gives, under a causal mask or without one."""
+    return random_layer()(x, mask=causal_mask(len(x), len(x)) if mask else None)[0]
+
+
+def generate(layer: Callable[[Tensor], Tensor], first: Tensor, n: int) -> Tensor:
+    """Return n tokens, each of which, after the first, is what the layer gave at the last position of those before."""
+    tokens = [first]
+    for _ in range(n - 1):
+        tokens.append(layer(torch.stack(tokens))[-1])
+    return torch.stack(tokens)
+
+
+def all_at_once(layer: Callable[[Tensor], Tensor] = attend_causally, lengths: tuple[int, int] = (10, 40)) -> Result:
+    """Claim 15: compute all rows at once and one by one, and count the longest chain in training and in generation."""
+    x = random_tokens(lengths[-1])
     with torch.no_grad():
-        at_once, _ = layer(x, mask=causal_mask(n, n))
-        one_by_one = torch.stack([layer(x[:t])[0][-1] for t in range(1, n + 1)])
-    error = (at_once - one_by_one).abs().max().item()
-    training = sequential_steps(attention(n, causal=True))
-    written = DependencyGraph([(0, t) for t in range(n)], [(s, t) for t in range(n) for s in range(t)])
-    generation = sequential_steps(written)  # each token is read before the next is written
+        error = (layer(x) - torch.stack([layer(x[:t])[-1] for t in range(1, len(x) + 1)])).abs().max().item()
+    training = [longest_chain(layer(x[:n].clone().requires_grad_())) for n in lengths]
+    generation = [longest_chain(generate(layer, x[0], n)) for n in lengths]
     value = Text(
-        zh=f"{n} 个 token，加因果掩码：一次算完和逐个算最多差 {error:.0e}；训练时先后 {training} 步，生成时先后 {generation} 步",
-        en=f"{n} tokens, causal mask: all at once and one by one differ by {error:.0e} at most; {training} step in training, "
-        f"{generation} in generation",
+        zh=f"{len(x)} 个 token：一次算完和逐个算最多差 {error:.0e}；n 从 {lengths[0]} 到 {lengths[1]}，最长的一串先后相接的运算，"
+        f"训练时 {training[0]} → {training[1]} 个，生成时 {generation[0]} → {generation[1]} 个",
+        en=f"{len(x)} tokens: all at once and one by one differ by {error:.0e} at most; n from {lengths[0]} to {lengths[1]}, longest "
+        f"chain of operations that wait for one another: {training[0]} → {training[1]} in training, {generation[0]} → "
+        f"{generation[1]} in generation",
     )
-    return Result(value, held=error < ROUNDING and training == 1, failed=generation == n - 1)
+    at_once = error < ROUNDING and training[0] == training[1]
+    return Result(value, held=at_once, failed=not at_once or generation[1] > 2 * generation[0])
 
 
-def content_and_support() -> Result:
-    """Claim 16: change the sentence but for its last token, then train a convolution for a step: what changes?"""
+def content_and_support(T: int = LENGTHS[2], without: str = "attention without positions") -> Result:
+    """Claim 16: change the sentence; and which trained networks recall the first of T tokens, and of half as many?"""
     x, other = random_tokens(6), random_tokens(6, seed=1)
     other[-1] = x[-1]
-    attend, convolve = random_layer(), Convolution(SIZE, 3, dtype=torch.float64)
-    convolve.reset_parameters(torch.Generator().manual_seed(0))
-    rows = [attend(sentence, need_weights=True)[1][0, -1] for sentence in (x, other)]
+    rows = [random_layer()(sentence, need_weights=True)[1][0, -1] for sentence in (x, other)]
     of_content = (rows[0] - rows[1]).abs().max().item()
-    kernels = [influence_matrix(convolve, sentence)[-1] for sentence in (x, other)]
-    of_support = (kernels[0] - kernels[1]).abs().max().item()
-
-    before = convolve.W.detach().clone()
-    convolve(x).pow(2).mean().backward()  # any loss will do
-    with torch.no_grad():
-        convolve.W -= 0.1 * convolve.W.grad
-    learned = (convolve.W - before).abs().max().item()
-    outside = influence_matrix(convolve, x)[-1, :-3].max().item()
-
-    score, whole, without = induction_head()
+    near, cnn, attended, bare = (
+        recalled("CNN", T // 2),
+        recalled("CNN", T),
+        recalled("attention", T),
+        recalled(without, T),
+    )
+    window = built("CNN", T, torch.Generator()).body.span
+    score, whole, ablated = induction_head()
     value = Text(
-        zh=f"换一句话，注意力那一行最多变 {of_content:.2f}，卷积的影响变 {of_support:.0f}；"
-        f"卷积训练一步，权重变了 {learned:.3f}，窗口之外的影响还是 {outside:.0f}；"
-        f"训练出的一个归纳头，{score:.2f} 的权重落在该看的地方，拿掉它，正确率从 {whole:.3f} 只到 {without:.3f}",
-        en=f"another sentence changes attention's row by up to {of_content:.2f}, a convolution's influence by {of_support:.0f}; "
-        f"a step of training changes the convolution's weights by {learned:.3f}, and outside its window influence stays {outside:.0f}; "
-        f"a trained induction head has {score:.2f} of its weight where it should look, and without it accuracy goes from "
-        f"{whole:.3f} to {without:.3f} only",
+        zh=f"换一句话，最后一个 token 不变，它那一行注意力权重最多变 {of_content:.2f}；训练以后问首个 token，隔 {T // 2} 个，卷积（每个输出只看 {window} 个输入）"
+        f"答对 {near:.2f}，隔 {T} 个，{cnn:.2f}，而注意力 {attended:.2f}，不给它位置就只有 {bare:.2f}；"
+        f"一个归纳头，{score:.2f} 的权重落在该看的地方，去掉它，准确率从 {whole:.3f} 变为 {ablated:.3f}",
+        en=f"another sentence with the same last token changes that token's attention weights by up to {of_content:.2f}; trained to "
+        f"recall the first of {T // 2} tokens, a convolution (each output sees {window} inputs) is right {near:.2f} of the time, of {T}, "
+        f"{cnn:.2f}, attention {attended:.2f}, and without positions only {bare:.2f}; an induction head has {score:.2f} of its "
+        f"weight where it should look, and removing it changes accuracy from {whole:.3f} to {ablated:.3f}",
     )
-    return Result(
-        value,
-        held=of_content > 0.01 and of_support == 0,
-        failed=learned > 0 and outside == 0 and whole - without < 0.05,
-    )
+    learned_where = of_content > 0.01 and attended >= LEARNED > cnn
+    return Result(value, held=learned_where, failed=near >= LEARNED > bare)
 
 
 CLAIMS = (
@@ -156,12 +204,14 @@ CLAIMS = (
             en="In attention any two points are one step apart, and that is the end of vanishing gradients.",
         ),
         correct=Text(
-            zh="只能说一层之内没有随距离的指数衰减。影响约按 1/n 稀释；softmax 一饱和，分数就收不到梯度；光叠 Attention，token 会变得彼此一样。",
-            en="Only this is true: within a layer nothing decays exponentially with distance. Influence thins out like 1/n, a "
-            "saturated softmax passes no gradient to its scores, and bare stacks make all tokens alike.",
+            zh="只能说：没有距离偏置时，一层之内没有随距离的指数衰减；ALiBi 就按设计让它衰减。权重接近平均时，影响约按 1/n 稀释；"
+            "softmax 一饱和，分数就几乎收不到梯度；只叠注意力，token 会变得彼此一样。",
+            en="Only this is true: without a distance bias nothing decays exponentially with distance within a layer; ALiBi makes it "
+            "decay by design. Where weights are nearly even, influence thins out about as 1/n; a saturated softmax passes "
+            "hardly any gradient to its scores; and bare stacks make all tokens alike.",
         ),
         verdict=Verdict.WRONG,
-        sources=(VASWANI, DONG),
+        sources=(VASWANI, DONG, PRESS),
         page="attention",
         section=Text(zh="主张一：一步直达", en="Claim 1: one step"),
         check=one_step_fades,
@@ -173,7 +223,7 @@ CLAIMS = (
             en="To attention, 1000 steps away is the same as 1 step away.",
         ),
         correct=Text(
-            zh="一层，不加位置，不加掩码：一点不错，而这正说明它不懂次序，位置得另外加；加了以后，远近就有了分别。",
+            zh="一层，不加位置，不加掩码：确实如此，而这正说明它不懂次序，位置得另外加；加了以后，远近就有了分别。",
             en="Exactly so in one layer without positions or mask, which is to say that it knows no order. Positions have to "
             "be added, and then near and far differ again.",
         ),
@@ -190,9 +240,9 @@ CLAIMS = (
             en="Attention computes all positions at once and leaves no part of a GPU idle.",
         ),
         correct=Text(
-            zh="一次算完说的是训练，生成还得一个一个地写。GPU 也会闲着：读写显存可以比计算更费时间，FlashAttention 正是为此而作。",
-            en="At once in training; in generation tokens are still written one by one. And parts of a GPU do idle: reading and "
-            "writing memory can take longer than computing, which is why there is FlashAttention.",
+            zh="一次算完说的是训练，生成还得一个一个地写。GPU 也会闲着（依据来源）：读写显存可以比计算更费时间，FlashAttention 正是为此而作。",
+            en="At once in training; in generation tokens are still written one by one. And parts of a GPU do idle (by the source): "
+            "reading and writing memory can take longer than computing, which is why there is FlashAttention.",
         ),
         verdict=Verdict.QUALIFIED,
         sources=(VASWANI, DAO),
@@ -208,13 +258,13 @@ CLAIMS = (
         ),
         correct=Text(
             zh="卷积的权重也是学的，定死的是看哪几个位置。Attention 学的是怎样打分，权重由内容当场算出；"
-            "几个头、d_k、位置和掩码仍由人定，权重也还不是解释。",
+            "几个头、d_k、位置和掩码仍由人定。权重能不能当作解释，仍有争论：Jain 和 Wallace 说不能，Wiegreffe 和 Pinter 说要看何谓解释。",
             en="A convolution's weights are learned too; what is fixed is which positions they see. Attention learns how to "
-            "score, and content gives the weights. Heads, d_k, positions and masks are still chosen, and a weight is no "
-            "explanation.",
+            "score, and content gives the weights. Heads, d_k, positions and masks are still chosen. Whether a weight explains "
+            "is disputed: Jain and Wallace say no, Wiegreffe and Pinter that it depends on what an explanation is.",
         ),
         verdict=Verdict.QUALIFIED,
-        sources=(VASWANI, JAIN),
+        sources=(VASWANI, JAIN, WIEGREFFE),
         page="attention",
         section=Text(zh="主张三：看谁，由内容定", en="Claim 3: content decides"),
         check=content_and_support,

@@ -1,16 +1,26 @@
 """Claims 1, 2 and 21 to 24: who did what, and when. Most rest on their sources alone."""
 
+from collections import deque
+from collections.abc import Callable
+
 import torch
+from torch import Tensor
+from torch.nn import functional as F
 
 from why_attention.attention import MultiHeadAttention
 from why_attention.claims.claim import Claim, Result, Source, Verdict
 from why_attention.claims.trained import recalled
+from why_attention.cost import counted_flops
 from why_attention.explorable import Text
 from why_attention.influence import token_diversity
+from why_attention.positions import sinusoidal_positions
 from why_attention.stack import hidden_states
 from why_attention.tasks.recall import LENGTHS
+from why_attention.transformer import FeedForward
 
 __all__ = ["CLAIMS"]
+
+Run = Callable[[list[Tensor]], Tensor]  # from n tokens to the last output
 
 CHENG = Source("Cheng et al. 2016", "1601.06733")
 PARIKH = Source("Parikh et al. 2016", "1606.01933")
@@ -27,42 +37,113 @@ SUTSKEVER = Source("Sutskever et al. 2014", "1409.3215")
 WU = Source("Wu et al. 2016", "1609.08144", Text(zh="摘要", en="abstract"))
 
 
-def efficient_since() -> Result:
-    """Claim 21: read from the arXiv numbers when the three came out."""
-    months = [source.month for source in (KATHAROPOULOS, DAO, GU)]
-    since_2023 = [month >= "2023-01" for month in months]
+SIZE = 16  # d
+
+
+def tokens(n: int) -> list[Tensor]:
+    """Return n tokens (1, d) from N(0, 1), each a leaf of autograd's graph."""
+    drawn = torch.randn(n, SIZE, generator=torch.Generator().manual_seed(0))
+    return [token.clone().requires_grad_() for token in drawn.split(1)]
+
+
+def softmax_attention(x: list[Tensor], fused: bool = False) -> Tensor:
+    """Return the last output of softmax attention, with the n × n weights or in a fused kernel."""
+    return MultiHeadAttention(SIZE, 1)(torch.cat(x), need_weights=not fused)[0][-1]
+
+
+def linear_attention(x: list[Tensor]) -> Tensor:
+    """Return the last row of φ(Q) (φ(K)ᵀ V), φ = 1 + elu, not normalised.  Source: Katharopoulos et al. 2020, §3.2."""
+    Q, K, V = (torch.cat(x) @ W for W in torch.ones(3, SIZE, SIZE) / SIZE)
+    return ((1 + F.elu(Q)) @ ((1 + F.elu(K)).mT @ V))[-1]
+
+
+def selective_recurrence(x: list[Tensor]) -> Tensor:
+    """Return y_n of H_t = a(x_t) ⊙ H_{t-1} + x_t B(x_t)ᵀ, y_t = H_t C(x_t), a recurrence like Mamba's."""
+    W_a, W_B, W_C = torch.ones(3, SIZE, SIZE) / SIZE
+    H = torch.zeros(SIZE, SIZE)
+    for x_t in x:
+        H = (x_t @ W_a).sigmoid().mT * H + x_t.mT @ (x_t @ W_B)
+        y = H @ (x_t @ W_C).mT
+    return y
+
+
+def shortest_path(y: Tensor, leaf: Tensor) -> int | None:
+    """Return how many operations lie on the shortest way from a leaf of autograd's graph to y, or None without one."""
+    end = leaf.view_as(leaf).grad_fn.next_functions[0][0]
+    lengths, queue = {y.grad_fn: 1}, deque([y.grad_fn])
+    while queue:
+        node = queue.popleft()
+        for before, _ in node.next_functions:
+            if before is end:
+                return lengths[node]
+            if before is not None and before not in lengths:
+                lengths[before] = lengths[node] + 1
+                queue.append(before)
+    return None
+
+
+METHODS = {  # name: paper, and how to run it
+    "Linear Attention": (KATHAROPOULOS, linear_attention),
+    "FlashAttention": (DAO, lambda x: softmax_attention(x, fused=True)),
+    "Mamba": (GU, selective_recurrence),
+}
+
+
+def efficient_since(methods: dict[str, tuple[Source, Run]] = METHODS, since: str = "2023-01") -> Result:
+    """Claim 21: for each method its month on arXiv, and its FLOPs and its path from first to last as n doubles."""
+    short, long = tokens(128), tokens(256)
+
+    def growth(run: Run) -> float:
+        return counted_flops(lambda: run(long)) / counted_flops(lambda: run(short))
+
+    usual, months, flops, paths = growth(softmax_attention), {}, {}, {}
+    for name, (paper, run) in methods.items():
+        months[name], flops[name] = paper.month, growth(run)
+        paths[name] = [shortest_path(run(x), x[0]) for x in (short, long)]
     value = Text(
-        zh=f"按 arXiv 编号：Linear Attention {months[0]}，FlashAttention {months[1]}，Mamba {months[2]}",
-        en=f"by arXiv number: linear attention {months[0]}, FlashAttention {months[1]}, Mamba {months[2]}",
+        zh=f"n 从 {len(short)} 到 {len(long)}，FLOP 变成几倍，从首个 token 到末尾的输出最少隔几次运算。不融合的注意力：{usual:.2f} 倍；"
+        + "；".join(
+            f"{name}：{months[name]}，{flops[name]:.2f} 倍，{' → '.join(map(str, paths[name]))} 次" for name in methods
+        ),
+        en=f"n from {len(short)} to {len(long)}: times the FLOPs, and fewest operations from the first token to the last output. "
+        f"Attention, not fused: × {usual:.2f}; "
+        + "; ".join(
+            f"{name}: {months[name]}, × {flops[name]:.2f}, {' → '.join(map(str, paths[name]))}" for name in methods
+        ),
     )
-    return Result(value, held=all(since_2023), failed=not all(since_2023))
+    parts = [(months[n] >= since, flops[n] < 0.9 * usual, paths[n][0] == paths[n][1]) for n in methods]
+    return Result(value, held=any(map(all, parts)), failed=not all(map(all, parts)))
 
 
 @torch.no_grad()
-def four_parts(depth: int = 12, n: int = 32, d: int = 16) -> Result:
+def four_parts(residual: bool = True, positions: bool = False, depth: int = 12, n: int = 32) -> Result:
     """Claim 24: stack attention, FFN, residual and normalisation, and nothing else: do tokens differ, is order seen?"""
     generator = torch.Generator().manual_seed(0)
-    x, order = torch.randn(n, d, generator=generator, dtype=torch.float64), torch.randperm(n, generator=generator)
+    x = torch.randn(n, SIZE, generator=generator, dtype=torch.float64)
+    order = torch.randperm(n, generator=generator)
+    added = sinusoidal_positions(n, SIZE, dtype=x.dtype) if positions else 0
     bare, layers = [], []
     for _ in range(depth):
-        attention = MultiHeadAttention(d, 1, dtype=torch.float64)
-        attention.reset_parameters(generator)
-        W_1 = torch.randn(d, 4 * d, generator=generator, dtype=torch.float64) / d**0.5
-        W_2 = torch.randn(4 * d, d, generator=generator, dtype=torch.float64) / (4 * d) ** 0.5
-        bare.append(lambda x, attention=attention: attention(x)[0])
-        layers += [bare[-1], lambda x, W_1=W_1, W_2=W_2: (x @ W_1).relu() @ W_2]
-    y, shuffled = (hidden_states(layers, tokens, residual=True)[-1] for tokens in (x, x[order]))
+        layer, network = MultiHeadAttention(SIZE, 1, dtype=x.dtype), FeedForward(SIZE, 4 * SIZE, dtype=x.dtype)
+        layer.reset_parameters(generator)
+        for W in (network.W_1, network.W_2):
+            W.weight.normal_(0, W.in_features**-0.5, generator=generator)
+            W.bias.zero_()
+        bare.append(lambda x, layer=layer: layer(x)[0])
+        layers += [bare[-1], network]
+    y, shuffled = (hidden_states(layers, tokens + added, residual=residual)[-1] for tokens in (x, x[order]))
     diversity, without = token_diversity(y).item(), token_diversity(hidden_states(bare, x)[-1]).item()
     blind = (shuffled - y[order]).abs().max().item()
     T = LENGTHS[0]
     placed, lost = recalled("attention", T), recalled("attention without positions", T)
     value = Text(
-        zh=f"{depth} 层叠下来，token 之间的差异：四样都有，还剩 {diversity:.2f}，光有自注意力，只剩 {without:.0e}；"
-        f"可是打乱输入，换回原位的输出只差 {blind:.0e}：四样加起来也不懂次序；"
+        zh=f"这里量的只是“只靠”二字。{depth} 层叠下来，token 之间的差异：四样都有，还剩 {diversity:.2f}，只有自注意力，剩 {without:.0e}；"
+        f"打乱输入，换回原位的输出相差 {blind:.0e}：四样加起来也不懂次序；"
         f"训练后问 {T} 个 token 里的第一个：有位置编码答对 {placed:.2f}，没有的 {lost:.2f}",
-        en=f"after {depth} layers the tokens' diversity is {diversity:.2f} with all four, {without:.0e} with self-attention alone; "
-        f"but shuffle the inputs, put the outputs back, and they differ by {blind:.0e}: all four together know no order; "
-        f"trained to say which of {T} tokens was first: right {placed:.2f} of the time with positions, {lost:.2f} without",
+        en=f"measured here: whether these four alone are enough. After {depth} layers the tokens' diversity is {diversity:.2f} with all four, "
+        f"{without:.0e} with self-attention only; shuffle the inputs, put the outputs back, and they differ by {blind:.0e}: all "
+        f"four together know no order; trained to say which of {T} tokens was first: right {placed:.2f} of the time with "
+        f"positions, {lost:.2f} without",
     )
     return Result(value, held=diversity > 1e6 * without, failed=blind < 1e-10)
 
@@ -107,9 +188,11 @@ CLAIMS = (
             en="Since 2023, FlashAttention, linear attention and Mamba have cut the quadratic cost and kept the one-step path.",
         ),
         correct=Text(
-            zh="年份不对；三件事也不是一回事：FlashAttention 减少的是显存读写，不减计算量；Mamba 走的是循环的路，不是一步直达。",
-            en="The dates are wrong, and the three are not alike: FlashAttention cuts traffic to memory, not FLOPs, and the path of "
-            "Mamba is recurrent, not one step.",
+            zh="没有一个三样都占：Linear Attention 保住了一步直达，计算量与 n 成正比，但它是 2020 年的；FlashAttention 是 2022 年的，"
+            "减少的是显存读写（依据来源），不是计算量；Mamba 是 2023 年底的，计算量与 n 成正比，路径却是循环的，不是一步直达。",
+            en="Of the three, not one does all of it: linear attention keeps the one-step path and takes work proportional to n, but is "
+            "of 2020; FlashAttention is of 2022, and cuts traffic to memory (by the source), not FLOPs; Mamba is of the end of "
+            "2023 and takes work proportional to n, but its path is recurrent, not one step.",
         ),
         verdict=Verdict.WRONG,
         sources=(KATHAROPOULOS, DAO, GU),
@@ -156,11 +239,11 @@ CLAIMS = (
             "stronger, faster and deeper.",
         ),
         correct=Text(
-            zh="还少不了位置编码、解码器的掩码和交叉注意力。更强：英德翻译 28.4 BLEU；更快：八块 GPU 训练 3.5 天，英法翻译 41.8 BLEU；"
-            "更深却说不上：编码器、解码器各 6 层，而此前 GNMT 的 LSTM 各有 8 层。",
-            en="Positional encoding, the decoder's mask and cross-attention belong to it too. Stronger: 28.4 BLEU in English-German; "
-            "faster: 41.8 BLEU in English-French after 3.5 days on eight GPUs; but not deeper: 6 layers each in encoder and "
-            "decoder, where GNMT's LSTMs had 8 before.",
+            zh="还少不了位置编码、解码器的掩码和交叉注意力。强、快、深依据来源：更强，英德翻译 28.4 BLEU；更快，八块 GPU 训练 3.5 天，"
+            "英法翻译 41.8 BLEU；更深却说不上，编码器、解码器各 6 层，而此前 GNMT 的 LSTM 各有 8 层。",
+            en="Positional encoding, the decoder's mask and cross-attention belong to it too. The rest is by the sources: stronger, 28.4 "
+            "BLEU in English-German; faster, 41.8 BLEU in English-French after 3.5 days on eight GPUs; but not deeper, 6 layers "
+            "each in encoder and decoder, where GNMT's LSTMs had 8 before.",
         ),
         verdict=Verdict.QUALIFIED,
         sources=(MODEL, WU),
