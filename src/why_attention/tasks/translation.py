@@ -214,7 +214,7 @@ def check(source: Tensor, lengths: Tensor, target: Tensor | None) -> None:
 LONGEST = 12  # words of a sentence in training
 LENGTHS = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24]  # words of the sentences measured
 BATCH = 64  # sentences of a step
-HELD_OUT = 40  # sentences of each length that no step learns from: their loss decides when training ends
+HELD_OUT = 40  # sentences of each length, drawn before training: their loss decides when it ends
 TESTED = 100  # sentences of each length that are measured after it
 
 EVERY = 250  # steps between two looks at the loss
@@ -233,9 +233,9 @@ def train(
     """
     translator, optimiser = begin(model, seed, RATES.best(model) if rate is None else rate, size)
     rng = random.Random(seed)
-    held_out = drawn(HELD_OUT * longest, longest, rng)
+    held_out = draw(HELD_OUT * longest, longest, rng)
     how = until_no_better(
-        lambda: learn(translator, drawn(BATCH, longest, rng), optimiser),
+        lambda: learn(translator, draw(BATCH, longest, rng), optimiser),
         lambda: held_out_loss(translator, held_out),
         optimiser,
         cap,
@@ -254,8 +254,8 @@ def until_no_better(
     """Take steps until the loss no longer improves: the stopping rule of both translators.
 
     Every EVERY steps it looks at the loss. After PATIENCE looks in a row without improvement the rate is divided by
-    DIVISOR; where it would fall for the time FALLS + 1, training ends.
-    Returns the steps, what each look saw, the rate of the steps before each, and whether the cap ended training instead.
+    DIVISOR; after FALLS falls, the next one ends training.
+    Returns the number of steps, the loss at each look, the rate before it, and whether the cap ended training instead.
     """
     plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(
         optimiser, factor=1 / DIVISOR, patience=PATIENCE - 1, threshold=BETTER
@@ -274,7 +274,7 @@ def until_no_better(
 
 
 def begin(model: str, seed: int, rate: float, size: int = 64) -> tuple[Translator, torch.optim.Optimizer]:
-    """Return a new translator and what moves its weights."""
+    """Return a new translator and its optimiser."""
     check_model(model)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
@@ -282,8 +282,8 @@ def begin(model: str, seed: int, rate: float, size: int = 64) -> tuple[Translato
     return translator, torch.optim.Adam(translator.parameters(), rate)
 
 
-def drawn(count: int, longest: int, rng: random.Random) -> Batch:
-    """Draw so many sentences, as many of each length up to the longest as of any other, but for one."""
+def draw(count: int, longest: int, rng: random.Random) -> Batch:
+    """Draw so many sentences, their lengths in turn 1, 2 … longest, 1, 2 …"""
     return batch([pair(1 + number % longest, rng) for number in range(count)])
 
 
@@ -351,9 +351,9 @@ def search(variant: str, rate: float, seed: int) -> Trained:
     """Train a model at one rate for SEARCH steps."""
     translator, optimiser = begin(variant, seed, rate)
     rng = random.Random(seed)
-    held_out = drawn(HELD_OUT * LONGEST, LONGEST, rng)
+    held_out = draw(HELD_OUT * LONGEST, LONGEST, rng)
     for _ in range(SEARCH):
-        learn(translator, drawn(BATCH, LONGEST, rng), optimiser)
+        learn(translator, draw(BATCH, LONGEST, rng), optimiser)
     return Trained({"loss": held_out_loss(translator, held_out)})
 
 
