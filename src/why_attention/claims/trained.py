@@ -1,11 +1,10 @@
 """What the stored results of training say (tasks/): medians over the seeds."""
 
-import math
 from statistics import median
 
 from why_attention.tasks import induction, recall
 
-__all__ = ["recalled", "longest", "log_gradient", "induction_head"]
+__all__ = ["recalled", "longest", "induction_head"]
 
 
 def recalled(model: str, T: int) -> float:
@@ -17,12 +16,6 @@ def longest(model: str) -> int:
     """Return the largest T at which a model of tasks/recall.py has learned its task, 0 where there is none."""
     trained = [T for T in recall.LENGTHS if all("accuracy" in run.measured for run in runs(model, T))]
     return max((T for T in trained if recalled(model, T) >= recall.LEARNED), default=0)
-
-
-def log_gradient(model: str, T: int) -> float:
-    """Return log10 ‖∂L/∂e_1‖ of a model of tasks/recall.py before training, −∞ where no path leads."""
-    logs = (run.measured["log_gradient"] for run in runs(model, T))
-    return median(-math.inf if log is None else log for log in logs)
 
 
 def runs(model: str, T: int) -> list:
