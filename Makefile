@@ -4,8 +4,8 @@
 # make test    set up, build both editions from scratch, test everything but what takes long
 # make test-routes  after make test: what takes long, of the other routes to a reader: Binder, with every notebook run, Colab, the offline book
 # make bench   measure the ratios that the project promises
-# make tune    search for the learning rates of the experiments, and store them
-# make experiments  train everything that the pages draw, anew (some minutes on 2 cores; an interrupted training goes on)
+# make tune    search for the learning rates of the experiments, and store them (minutes on 2 cores); then train anew: make experiments
+# make experiments  train everything that the pages draw, anew (under an hour on 2 cores; an interrupted training goes on)
 # make offline pack the site into book-offline.zip, which opens without a server
 # make picture photograph the READMEs' figure
 # make clean   remove what the others made, but for .venv, node_modules and _notebooks

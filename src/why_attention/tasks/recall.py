@@ -303,7 +303,7 @@ TUNED = {
     "RNN orthogonal": 16,
     "LSTM b=0": 12,
     "LSTM b=1": 20,
-    "LSTM chrono": 128,
+    "LSTM chrono": 64,
     "CNN": 16,
     "dilated CNN": 256,
     "attention": 256,
