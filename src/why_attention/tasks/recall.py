@@ -296,9 +296,9 @@ def rounded(network: Recall) -> dict[str, Tensor]:
     return weights
 
 
-# The learning rate of each model, searched at a length that is hard for it
+# The learning rate of each model
 
-TUNED = {
+TUNED = {  # the T at which it is searched: so long that the model learns at some rates, and at others late or never
     "RNN": 16,
     "RNN orthogonal": 16,
     "LSTM b=0": 12,
