@@ -135,13 +135,13 @@ def test_plain_attention_makes_all_tokens_alike_and_a_residual_keeps_them_apart(
 
 def test_the_sentence_reads_the_farthest_pair(figure):
     said = figure.sentence()
-    assert "第 1 个输入离第 32 个输出最远" in said and "循环的路长 32，" in said and "注意力的路长 1，" in said
+    assert "第 1 个输入离第 32 个输出最远" in said and "循环的路径长度 32，" in said and "注意力的路径长度 1，" in said
     assert "卷积没有通路，影响 0，要够到那里，至少得叠 31 层；" in said and "几乎一模一样" not in said
     said = figure.sentence(depth=8, growth=2)
     assert (
         "至少得叠 5 层" in said
-        and "循环的路长 39，" in said
-        and "卷积的路长 8，" in said
+        and "循环的路径长度 39，" in said
+        and "卷积的路径长度 8，" in said
         and "可是方阵上看不出来" in said
     )
     far = matrix(figure, RECURRENCE, n=8)[-1, 0]
@@ -201,11 +201,11 @@ def test_one_pick_reads_influence_and_path_in_all_three(visit, address, figure):
     for key in ["ArrowDown"] + 7 * ["ArrowDown"] + 5 * ["ArrowRight"]:
         page.keyboard.press(key)
     said = page.locator(".readout").inner_text()
-    assert said.startswith("输出 i = 8，输入 j = 6：循环 影响 ") and said.count("路长") == 2
-    assert "，路长 3；卷积 恰为 0：没有通路；注意力 影响 " in said and said.endswith("，路长 1")
+    assert said.startswith("输出 i = 8，输入 j = 6：循环 影响 ") and said.count("路径长度") == 2
+    assert "，路径长度 3；卷积 恰为 0：没有通路；注意力 影响 " in said and said.endswith("，路径长度 1")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
-    assert page.locator(".readout").inner_text().count("，路长 1") == 3
+    assert page.locator(".readout").inner_text().count("，路径长度 1") == 3
     assert page.locator(".ring[display=inline]").count() == 3
 
 

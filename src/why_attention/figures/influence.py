@@ -157,7 +157,7 @@ def heatmap(matrix: Callable[..., Tensor], path: Callable[..., Tensor], title: T
         rows=Text(zh="输出 i", en="output i"),
         columns=Text(zh="输入 j", en="input j"),
         scale=SCALE,
-        beside=Beside(path, Text(zh="路长", en="path length")),
+        beside=Beside(path, Text(zh="路径长度", en="path length")),
         color=color,
         mark=mark,
     )
@@ -175,7 +175,7 @@ def figure() -> Explorable:
         title=Text(zh="同一把尺子：谁能影响谁，影响多大", en="One measure: who influences whom, and how much"),
         reading=Text(
             zh="读图：三个方阵用同一批输入、同一个对数色标。第 i 行第 j 列的颜色是输入 xⱼ 对输出 yᵢ 的影响，"
-            "也就是雅可比矩阵 ∂yᵢ/∂xⱼ 的 Frobenius 范数；斜纹是恰好为 0，没有通路。点一格，可以读到三种网络在这里的影响和路长。"
+            "也就是雅可比矩阵 ∂yᵢ/∂xⱼ 的 Frobenius 范数；斜纹是恰好为 0，没有通路。点一格，可以读到三种网络在这里的影响和路径长度。"
             "下左图把方阵沿对角线方向取平均：往回看 i−j 步，影响还有多大，线断了就是 0。"
             "下右图是每一层之后 token 的多样性，1 是各不相同，0 是全都一样。权重都是随机的，没有训练过，d = 16。",
             en="How to read it: the three matrices share their inputs and one logarithmic colour scale. The colour in row i, "
@@ -274,9 +274,9 @@ def figure() -> Explorable:
         rows=[3, 2],
         sentence=Sentence(
             Text(
-                zh="第 1 个输入离第 {n} 个输出最远。循环的路长 {r_path}，影响 {r}；卷积{reach}{c_path}，影响 {c}，"
+                zh="第 1 个输入离第 {n} 个输出最远。循环的路径长度 {r_path}，影响 {r}；卷积{reach}{c_path}，影响 {c}，"
                 "要够到那里，至少得叠 {layers} 层；"
-                "注意力的路长 {a_path}，影响 {a}。叠了 {depth} 层，注意力的输出还剩 {diversity} 的多样性{verdict}",
+                "注意力的路径长度 {a_path}，影响 {a}。叠了 {depth} 层，注意力的输出还剩 {diversity} 的多样性{verdict}",
                 en="Input 1 is farthest from output {n}. Recurrence: a path of {r_path}, influence {r}; convolution: "
                 "{reach}{c_path}, influence {c} (to get there takes at least {layers} layers); attention: a path of {a_path}, influence {a}. After {depth} layers the "
                 "outputs of attention have a diversity of {diversity}{verdict}",
@@ -285,7 +285,7 @@ def figure() -> Explorable:
             r_path=far(recurrent_paths, edges_text),
             reach=Choice(
                 far(convolved_paths, lambda length: int(length > -math.inf)),
-                [Text(zh="没有通路", en="no path"), Text(zh="的路长 ", en="a path of ")],
+                [Text(zh="没有通路", en="no path"), Text(zh="的路径长度 ", en="a path of ")],
             ),
             c=far(convolved, influence_text),
             c_path=far(convolved_paths, edges_text),
