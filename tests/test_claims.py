@@ -169,6 +169,7 @@ def test_a_check_measures_the_same_again_whatever_was_drawn_before(number):
             3,
             [
                 "RNN：8、8、8 个数，传过 8 个",
+                "GRU：8、8、8 个数，传过 8 个",
                 "LSTM：16、16、16 个数，传过 16 个",
                 "LSTMN：192、1632、16032 个数，传过 64 个",
             ],

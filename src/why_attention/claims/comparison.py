@@ -70,7 +70,7 @@ def share_of_the_scores(multiples: tuple[float, ...] = (0.5, 2, 16)) -> Result:
     counted = [counted_flops(lambda n=n: layer(random_tokens(n), need_weights=True)) for n in lengths]
     fits = counted == [8 * n * SIZE**2 + 4 * n**2 * SIZE for n in lengths]
     shares = [4 * n**2 * SIZE / flops for n, flops in zip(lengths, counted)]
-    at = [f"n = {multiple:g}d" for multiple in multiples]
+    at = [f"n = {multiple:g}d".replace(" 1d", " d") for multiple in multiples]
     value = Text(
         zh=f"d = {SIZE}，计数器数出的 FLOP {'正好是' if fits else '不是'} 8nd² + 4n²d；n² 那一项占的份额："
         + "，".join(f"{where} 时 {share:.0%}" for where, share in zip(at, shares)),
@@ -92,7 +92,7 @@ def twice_as_long(multiples: tuple[float, ...] = (0.125, 1, 8), d: int = SIZE) -
 
     ratios = [whole(2 * n) / whole(n) for n in lengths]
     cores = {core(2 * n) / core(n) for n in lengths}
-    at = [f"n = {multiple:g}d" for multiple in multiples]
+    at = [f"n = {multiple:g}d".replace(" 1d", " d") for multiple in multiples]
     value = Text(
         zh="n 翻倍，整层的 FLOP 变成："
         + "，".join(f"{where} 时 {ratio:.2f} 倍" for where, ratio in zip(at, ratios))

@@ -82,36 +82,32 @@ def shortest_path(y: Tensor, leaf: Tensor) -> int | None:
     return None
 
 
-METHODS = {  # name: paper, and how to run it
-    "Linear Attention": (KATHAROPOULOS, linear_attention),
-    "FlashAttention": (DAO, lambda x: softmax_attention(x, fused=True)),
-    "Mamba": (GU, selective_recurrence),
-}
+METHODS = (  # name, paper, and how to run it
+    (Text(zh="Linear Attention", en="linear attention"), KATHAROPOULOS, linear_attention),
+    (Text(zh="FlashAttention", en="FlashAttention"), DAO, lambda x: softmax_attention(x, fused=True)),
+    (Text(zh="Mamba 那样的循环", en="a recurrence like Mamba's"), GU, selective_recurrence),
+)
 
 
-def efficient_since(methods: dict[str, tuple[Source, Run]] = METHODS, since: str = "2023-01") -> Result:
+def efficient_since(methods: tuple[tuple[Text, Source, Run], ...] = METHODS, since: str = "2023-01") -> Result:
     """Claim 21: for each method its month on arXiv, and its FLOPs and its path from first to last as n doubles."""
     short, long = tokens(128), tokens(256)
 
     def growth(run: Run) -> float:
         return counted_flops(lambda: run(long)) / counted_flops(lambda: run(short))
 
-    usual, months, flops, paths = growth(softmax_attention), {}, {}, {}
-    for name, (paper, run) in methods.items():
-        months[name], flops[name] = paper.month, growth(run)
-        paths[name] = [shortest_path(run(x), x[0]) for x in (short, long)]
+    usual, parts, zh, en = growth(softmax_attention), [], [], []
+    for name, paper, run in methods:
+        flops, paths = growth(run), [shortest_path(run(x), x[0]) for x in (short, long)]
+        parts.append((paper.month >= since, flops < 0.9 * usual, paths[0] == paths[1]))
+        zh.append(f"{name.zh}：{paper.month}，{flops:.2f} 倍，{paths[0]} → {paths[1]} 次")
+        en.append(f"{name.en}: {paper.month}, × {flops:.2f}, {paths[0]} → {paths[1]}")
     value = Text(
         zh=f"n 从 {len(short)} 到 {len(long)}，FLOP 变成几倍，从首个 token 到末尾的输出最少隔几次运算。不融合的注意力：{usual:.2f} 倍；"
-        + "；".join(
-            f"{name}：{months[name]}，{flops[name]:.2f} 倍，{' → '.join(map(str, paths[name]))} 次" for name in methods
-        ),
+        + "；".join(zh),
         en=f"n from {len(short)} to {len(long)}: times the FLOPs, and fewest operations from the first token to the last output. "
-        f"Attention, not fused: × {usual:.2f}; "
-        + "; ".join(
-            f"{name}: {months[name]}, × {flops[name]:.2f}, {' → '.join(map(str, paths[name]))}" for name in methods
-        ),
+        f"Attention, not fused: × {usual:.2f}; " + "; ".join(en),
     )
-    parts = [(months[n] >= since, flops[n] < 0.9 * usual, paths[n][0] == paths[n][1]) for n in methods]
     return Result(value, held=any(map(all, parts)), failed=not all(map(all, parts)))
 
 

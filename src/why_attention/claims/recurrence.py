@@ -18,6 +18,7 @@ from why_attention.parallel_iteration import jacobi_iteration, rounds_needed
 from why_attention.parallel_scan import loop, parallel_scan, scan_rounds
 from why_attention.rnn import (
     Cell,
+    GRUCell,
     LSTMCell,
     RNNCell,
     ensemble,
@@ -63,7 +64,9 @@ def random_inputs(steps: int = STEPS, size: int = SIZE, scale: float = 1.0, seed
 
 def recurrent_networks() -> dict[str, tuple[Callable[[Tensor, Tensor], Tensor], Tensor]]:
     """Return networks of claim 3, each a step from input and memory to memory, and its first memory."""
-    cells = {name: random_cell(kind, size=SMALL) for name, kind in (("RNN", RNNCell), ("LSTM", LSTMCell))}
+    cells = {
+        name: random_cell(kind, size=SMALL) for name, kind in (("RNN", RNNCell), ("GRU", GRUCell), ("LSTM", LSTMCell))
+    }
     lstmn = LSTMN(SMALL, SMALL, torch.Generator().manual_seed(0), torch.float64)
     return {name: (cell, torch.zeros(cell.state_size, dtype=torch.float64)) for name, cell in cells.items()} | {
         "LSTMN": (lstmn, lstmn.start)
@@ -91,7 +94,7 @@ def ways_through(step: Callable[[Tensor, Tensor], Tensor], memory: Tensor) -> in
     return torch.linalg.matrix_rank(J, rtol=ROUNDING).item()
 
 
-def fixed_state(names: tuple[str, ...] = ("RNN", "LSTM", "LSTMN")) -> Result:
+def fixed_state(names: tuple[str, ...] = ("RNN", "GRU", "LSTM", "LSTMN")) -> Result:
     """Claim 3: count the numbers that a network keeps as it reads, and those that get through from earlier to later."""
     sizes, ranks = {}, {}
     for name in names:
