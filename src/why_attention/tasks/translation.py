@@ -218,7 +218,7 @@ HELD_OUT = 40  # sentences of each length, drawn before training: their loss dec
 TESTED = 100  # sentences of each length that are measured after it
 
 EVERY = 250  # steps between two looks at the loss
-BETTER = 0.01  # a loss improves where it is lower than the lowest before by more than this share of it
+BETTER = 0.001  # a loss improves where it is lower than the lowest before by more than this, in nats a word
 PATIENCE = 4  # looks in a row without improvement after which the rate falls
 DIVISOR, FALLS = 4, 2  # what the rate is divided by, and how often before training ends
 CAP = 400  # looks: a net under the rule, in which no stored run ends
@@ -258,7 +258,7 @@ def until_no_better(
     Returns the number of steps, the loss at each look, the rate before it, and whether the cap ended training instead.
     """
     plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(
-        optimiser, factor=1 / DIVISOR, patience=PATIENCE - 1, threshold=BETTER
+        optimiser, factor=1 / DIVISOR, patience=PATIENCE - 1, threshold=BETTER, threshold_mode="abs"
     )
     losses, rates = [], []
     while len(losses) < cap:
