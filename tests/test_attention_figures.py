@@ -383,3 +383,10 @@ def test_the_payload_and_the_still_picture_are_small(figures, name):
     png = figures[name].still()
     assert Image.open(io.BytesIO(png)).convert("L").getextrema()[0] < 100  # decodes, and is not blank
     assert len(png) <= 15_000
+
+
+def test_no_influence_of_the_dilution_is_0_for_a_path_leads_everywhere(diluted):
+    for values in diluted.settings("n", "positions", "mask"):
+        for panel, count in enumerate((3, 4)):
+            for number in range(count):
+                assert np.isfinite(diluted.series(panel, number, **values)).all(), (panel, number, values)

@@ -8,6 +8,7 @@ from chromium import Visit, hash_of, move, numbers_of, page_of, state_of
 
 from why_attention.explorable import (
     Axis,
+    Beside,
     Choice,
     Control,
     Explorable,
@@ -265,7 +266,9 @@ def test_pointing_at_a_line_reads_every_series_there(visit, made_up_page):
     page = visit.open((made_up_page / "zh.html").as_uri())
     plot = picture(page, 0).locator("svg").bounding_box()
     page.mouse.move(plot["x"] + plot["width"] * 4.1 / 7, plot["y"] + 20)
-    assert readout(page) == "l = 4：up 100 (63.1 … 158)；down 0.01"  # 10^(4 · 0.5), and times 0.9 and 1.1 in the exponent
+    assert (
+        readout(page) == "l = 4：up 100 (63.1 … 158)；down 0.01"
+    )  # 10^(4 · 0.5), and times 0.9 and 1.1 in the exponent
 
 
 @pytest.mark.parametrize("place", [0, 0.05, 0.5, 1])
@@ -603,4 +606,48 @@ def test_nothing_overflows_or_shifts(browser, made_up_page, width):
     for name in ("power", "kind"):
         move(page, name)
     assert page.evaluate(boxes) == before
+    visit.close()
+
+
+@pytest.mark.parametrize("width", [280, 320, 1280])
+def test_numbers_without_an_end_and_long_labels_are_drawn(browser, tmp_path, width):
+    set_language("en")
+    nothing, unit = [-np.inf] * 3, Axis("size", limits=(0, 9), quantum=0.01)
+    decades = Axis("amount", limits=(-3, 0), decades=True, quantum=0.0005)
+    figure = Explorable(
+        "ends",
+        title="ends",
+        reading="-",
+        controls=[Control("n", [3, 4], label="n")],
+        panels=[
+            Lines("zeros", unit, decades, [Series(nothing, [0, 1, 2], "none"), Series([-1, -1, -2], [0, 1, 2], "some")]),
+            Lines("plain", unit, unit, [Series(nothing, [0, 1, 2], "20 letters for a line"[:20]), Series([1, 2], [0, 1], 10 * "长")]),
+            Lines("large", unit, Axis("size", (-1e300, 1e300)), [Series([-1e300, 0, 1e300], [0, 1, 2], "all")]),
+            Heatmap(lambda n: np.array([[0.5, -np.inf]] * n), "map", "row", "column", unit, beside=Beside(lambda n: np.array([[-np.inf, 1]] * n), "beside")),
+        ],
+        rows=[1, 1, 1, 1],
+        sentence=Sentence("{n}"),
+    )  # fmt: skip
+    (tmp_path / "page.html").write_text(page_of([figure], "en"), encoding="utf-8")
+    visit = Visit(browser, viewport={"width": width, "height": 800})
+    page = visit.open((tmp_path / "page.html").as_uri())
+    plots = "(plots) => plots.map((plot) => plot.width.baseVal.value * plot.getCTM().a)"
+    drawn = page.locator("figure svg svg").evaluate_all(plots)
+    assert len(drawn) == 3 and min(drawn) > 60  # pixels: room for the lines
+    labels = [text.bounding_box() for text in page.locator("figure text.label").all()]
+    assert all(box["x"] + box["width"] <= width for box in labels)
+    picture(page, 0).focus()
+    page.keyboard.press("ArrowRight")
+    assert "none 0; some 0.1; " in readout(page)
+    assert "20 letters for a line"[:20] + " −∞" in readout(page)
+    assert "all −10³⁰⁰" in readout(page)
+    ticks = picture(page, 2).locator("text.tick").all_text_contents()
+    assert "−10³⁰⁰" in ticks and "5×10²⁹⁹" in ticks
+    picture(page, 3).focus()
+    page.keyboard.press("ArrowRight")
+    assert readout(page) == "row = 1, column = 1: map: size 0.5"
+    page.locator("figure details.numbers summary").click()
+    page.locator("figure .tables table").first.wait_for()
+    assert page.locator("figure .tables table").nth(3).locator("td").all_text_contents() == 3 * ["0.5", "0"]
+    assert "Infinity" not in page.locator("figure").inner_text()
     visit.close()

@@ -173,3 +173,9 @@ def test_the_still_picture_is_a_png_of_at_most_15_kb(drawn):
 
 def test_the_windows_are_lags_that_were_measured():
     assert set(WINDOWS) <= set(LAGS)
+
+
+def test_no_gradient_is_0_for_a_path_leads_to_every_step(drawn):
+    for values in drawn.settings("cell", "gain", "scale"):
+        for number in range(len(CELLS) + 1):
+            assert np.isfinite(drawn.series(0, number, **values)).all(), (number, values)

@@ -213,3 +213,31 @@ def test_a_line_that_falls_to_0_keeps_a_size_that_a_page_can_measure(visit, addr
     page = visit.open(address)
     heights = page.locator(".stage path").evaluate_all("(all) => all.map((one) => one.getBoundingClientRect().height)")
     assert 1000 < max(heights) < 20_000  # the line of the convolution leaves the plot, but not for billions of pixels
+
+
+def read_by(panel, n, k, depth, growth, mode):
+    """Return who reads whom in a stack, by products of truth values: (n, n)."""
+    apart = np.subtract.outer(np.arange(n), np.arange(n))  # i − j
+    read = np.eye(n, dtype=bool)
+    for layer in range(depth):
+        reach = np.arange(k) * growth**layer
+        if panel == CONVOLUTION:
+            one = np.isin(apart, reach if mode == "causal" else reach - reach[-1] // 2)
+        else:
+            one = apart >= (0 if panel == RECURRENCE or mode == "causal" else -n)
+        read = one @ read
+    return read
+
+
+@pytest.mark.parametrize("panel", [RECURRENCE, CONVOLUTION, ATTENTION])
+def test_an_influence_is_0_where_no_path_leads_and_nowhere_else(figure, panel):
+    """At every setting, in the matrices and in their means along the diagonals."""
+    tables = figure.frames.header["tables"]
+    names = tables[figure.panels[panel]["matrix"]]["controls"]
+    for values in figure.settings(*names):
+        full = {name: figure.start[name] for name in ("n", "k", "depth", "growth", "mode")} | values
+        full.pop("residual", None), full.pop("gain", None)
+        read = read_by(panel, **full)
+        assert np.array_equal(np.isneginf(matrix(figure, panel, **values)), ~read), values
+        means = figure.series(PROFILES, panel, **values)
+        assert np.array_equal(np.isneginf(means), [not read.diagonal(-r).any() for r in range(full["n"])]), values

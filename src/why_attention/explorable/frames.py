@@ -3,7 +3,8 @@
 The block is a zlib stream of: the length of a header (4 bytes, little-endian), the header (JSON), and the frames one
 after another. A frame is an array of unsigned integers; a code c stands for the number step·(offset + c − 1), and c = 0 for
 −∞, the logarithm of an exact zero. Where the step is a quantum, the offset is a whole number, so that equal numbers come
-back equal from every frame. frames.js reads what this file writes.
+back equal from every frame, and a number that is not 0 is kept as one step at least. frames.js reads what this file
+writes.
 """
 
 import json
@@ -21,14 +22,16 @@ DTYPES = {1: np.dtype("<u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4")}  # by byte
 
 
 def encode(array: np.ndarray, quantum: float | None) -> tuple[np.ndarray, float, float]:
-    """Return (codes, offset, step) such that step·(offset + codes − 1) is the array, rounded to the step."""
+    """Return (codes, offset, step) such that step·(offset + codes − 1) is the array, rounded to the step, but not to 0."""
     finite = np.isfinite(array)
     values = array[finite].astype(np.float64)
     low, high = (values.min(), values.max()) if values.size else (0.0, 0.0)
     if array.dtype.kind in "biu":
         quantum = 1.0
     step = quantum or (high - low) / 60000 or 1.0
-    multiples = np.round(values / step) if quantum else values / step
+    multiples = values / step
+    if quantum:  # what is not 0 is not kept as 0
+        multiples = np.where((np.round(multiples) == 0), np.sign(values), np.round(multiples))
     offset = multiples.min() if values.size else 0.0
     codes = np.zeros(array.shape)
     codes[finite] = np.round(multiples - offset) + 1

@@ -51,6 +51,7 @@ class Axis:
             "unit": str(self.unit),
             "decades": self.decades,
             "digits": digits_kept(self.quantum),
+            "least": None if self.decades else self.quantum,
             "limits": add(self.limits, f"{where} limits", (2,)),
         }
 

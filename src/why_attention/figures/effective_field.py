@@ -115,7 +115,7 @@ def figure() -> Explorable:
                     limits=lambda k, depth: (0, 1.15 * uniform(k, depth).max().item()),
                     symbol="|∂y_i/∂x_j|",
                     unit="%",
-                    quantum=0.005,
+                    quantum=0.00005,
                 ),
                 series=[
                     Series(
