@@ -142,7 +142,7 @@ def test_the_sentence_reads_the_farthest_pair(figure):
         "至少得叠 5 层" in said
         and "循环的路径长度 39，" in said
         and "卷积的路径长度 8，" in said
-        and "可是方阵上看不出来" in said
+        and "方阵上却不容易看出来" in said
     )
     far = matrix(figure, RECURRENCE, n=8)[-1, 0]
     assert math.isclose(math.log10(float(figure.words("r", n=8))), far, abs_tol=KEPT + 0.05)

@@ -278,7 +278,7 @@ def figure() -> Explorable:
                 "要够到那里，至少得叠 {layers} 层；"
                 "注意力的路径长度 {a_path}，影响 {a}。叠了 {depth} 层，注意力的输出还剩 {diversity} 的多样性{verdict}",
                 en="Input 1 is farthest from output {n}. Recurrence: a path of {r_path}, influence {r}; convolution: "
-                "{reach}{c_path}, influence {c} (to get there takes at least {layers} layers); attention: a path of {a_path}, influence {a}. After {depth} layers the "
+                "{reach}{c_path}, influence {c} (to get there takes at least {layers} layers); attention: a path of {a_path}, influence {a}. At depth L = {depth} the "
                 "outputs of attention have a diversity of {diversity}{verdict}",
             ),
             r=far(recurrent, influence_text),
@@ -298,8 +298,8 @@ def figure() -> Explorable:
                 [
                     Text(zh="。", en="."),
                     Text(
-                        zh="：它们几乎一模一样了，可是方阵上看不出来。",
-                        en=": they are nearly all the same, which the matrix does not show.",
+                        zh="：它们几乎一模一样了，方阵上却不容易看出来。",
+                        en=": they are nearly all the same, which is hard to see in the matrix.",
                     ),
                 ],
             ),
