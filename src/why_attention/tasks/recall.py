@@ -321,7 +321,9 @@ def tune(variant: str, rate: float, seed: int) -> Trained:
     return Trained({"loss": wrong, "accuracy": accuracies[-1], "steps": (len(accuracies) - 1) * EVERY})
 
 
-RATES = RateSearch("recall", list(MODELS), rates=[0.001, 0.003, 0.01, 0.03, 0.1], seeds=[100, 101, 102], train=tune)
+RATES = RateSearch(
+    "recall", list(MODELS), rates=[0.0003, 0.001, 0.003, 0.01, 0.03, 0.1], seeds=[100, 101, 102], train=tune
+)
 
 
 # The experiment
