@@ -338,12 +338,10 @@ def check_model(model: str) -> None:
         raise ValueError(f"model={model!r}: it must be one of {MODELS}")
 
 
-# The experiment, and the search for its learning rates, with other seeds
+# The search for learning rates, with other seeds than the experiment's, and the experiment
 
 MODELS = ["attention", "bottleneck"]
 SEEDS = [0, 1, 2]
-EXPERIMENT = Experiment("translation", [{"model": model, "seed": seed} for model in MODELS for seed in SEEDS], train)
-
 SEARCH = 1000  # steps
 
 
@@ -357,7 +355,10 @@ def search(variant: str, rate: float, seed: int) -> Trained:
     return Trained({"loss": held_out_loss(translator, held_out)})
 
 
-RATES = RateSearch("translation", MODELS, rates=[2e-3, 5e-3, 1.25e-2], seeds=[10, 11, 12], train=search)
+RATES = RateSearch("translation", MODELS, rates=[8e-4, 2e-3, 5e-3, 1.25e-2], seeds=[10, 11, 12], train=search)
+EXPERIMENT = Experiment(
+    "translation", [{"model": model, "seed": seed} for model in MODELS for seed in SEEDS], train, search=RATES
+)
 
 
 def trained(model: str) -> Translator:
