@@ -11,7 +11,9 @@ import pytest
 from node import evaluate
 
 from why_attention.explorable import Axis, Explorable, Heatmap, Lines, Sentence, Series, script
+from why_attention.explorable.frames import Frames, pack
 from why_attention.explorable.numbers import digits_kept, number_text, power_text
+from why_attention.explorable.source import Quantum, Source
 
 NUMBERS_JS = (Path(script.__file__).parent / "js" / "numbers.js").read_text(encoding="utf-8")
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -194,3 +196,27 @@ def test_a_label_that_leaves_no_room_for_its_line_is_refused(label, width):
 
 def test_a_map_of_paths_that_lead_nowhere_has_a_still_picture():
     shown(Heatmap(np.full((3, 3), -np.inf), "map", "row", "column", DECADES))
+
+
+# A 0 is an exact 0
+
+
+def test_what_is_not_0_is_not_kept_as_0():
+    array = np.array([0.0, 1e-30, 0.004, 0.006, 0.2, -1e-9, -0.004, -np.inf])
+    source = Source(lambda: array, [], "numbers", Quantum(0.01, apart=True), ((None,),))
+    kept = Frames(pack([source], {}), {}).array(0, {})
+    np.testing.assert_allclose(kept, [0, 0.01, 0.01, 0.01, 0.2, -0.01, -0.01, -np.inf], rtol=1e-12)
+
+
+def test_a_read_out_of_0_is_an_exact_0():
+    axis = {"decades": False, "digits": 4, "least": 0.01}
+    call = f"[0, 0.01, 0.02, -0.01, -0.5, -Infinity].map((value) => amountText(value, {json.dumps(axis)}))"
+    assert evaluate(NUMBERS_JS, call) == ["0", "<0.02", "0.02", ">−0.02", "−0.5", "−∞"]
+    without = json.dumps(axis | {"least": None})
+    assert evaluate(NUMBERS_JS, f"[0.01, 1e-5].map((value) => amountText(value, {without}))") == ["0.01", "10⁻⁵"]
+    decades = json.dumps({"decades": True, "digits": 3, "least": None})
+    assert evaluate(NUMBERS_JS, f"[0, -Infinity, -7].map((value) => amountText(value, {decades}))") == [
+        "1",
+        "0",
+        "10⁻⁷",
+    ]

@@ -10,6 +10,7 @@ from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
 from .numbers import digits_kept
+from .source import Quantum
 from .text import Text
 
 __all__ = ["Axis", "Series", "Rule", "Lines", "Beside", "Heatmap", "Graph"]
@@ -39,6 +40,11 @@ class Axis:
     unit: Words = ""
     decades: bool = False
     quantum: float | None = None
+
+    @property
+    def kept(self) -> Quantum:
+        """What frames keep of its numbers: a plain number that is not 0 stays apart from 0."""
+        return Quantum(self.quantum, apart=not self.decades)
 
     def spec(self, add: Add, where: str) -> dict:
         if self.quantum is not None and not 0 < self.quantum < math.inf:
@@ -111,8 +117,8 @@ class Lines:
                     "dashed": s.dashed,
                     "focus": list(s.focus) if s.focus else None,
                     "shown": s.shown,
-                    "x": add(s.x, f"{where} {s.label} x", (None,), quantum=self.x.quantum),
-                    "y": add(s.y, f"{where} {s.label}", (None,), (None, None), quantum=self.y.quantum),
+                    "x": add(s.x, f"{where} {s.label} x", (None,), quantum=self.x.kept),
+                    "y": add(s.y, f"{where} {s.label}", (None,), (None, None), quantum=self.y.kept),
                 }
                 for s in self.series
             ],
@@ -163,7 +169,7 @@ class Heatmap:
             "column_words": self.column_words and add_words(self.column_words, f"{where} column words"),
             "scale": self.scale.spec(add, f"{where} scale"),
             "colormap": COLORMAP,
-            "matrix": add(self.matrix, where, (None, None), quantum=self.scale.quantum),
+            "matrix": add(self.matrix, where, (None, None), quantum=self.scale.kept),
             "beside": beside,
             "color": self.color,
             "mark": self.mark,

@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -13,6 +14,14 @@ from .controls import Control
 __all__ = ["Source"]
 
 LARGEST = 1e300  # so that the distance of any two numbers is finite
+
+
+@dataclass(frozen=True)
+class Quantum:
+    """The precision kept of an axis's numbers; apart: what is not 0 is kept as a multiple other than 0."""
+
+    of: float | None
+    apart: bool
 
 
 class Source:
@@ -29,11 +38,12 @@ class Source:
         function: Callable | Any,
         controls: list[Control],
         where: str,
-        quantum: float | None = None,
+        quantum: float | Quantum | None = None,
         shapes: tuple[tuple[int | None, ...], ...] = (),
     ):
         self.function = function if callable(function) else lambda: function
-        self.where, self.quantum, self.shapes = where, quantum, shapes
+        self.where, self.shapes = where, shapes
+        self.quantum, self.apart = (quantum.of, quantum.apart) if isinstance(quantum, Quantum) else (quantum, False)
         known = {control.name: control for control in controls}
         parameters = list(inspect.signature(self.function).parameters)
         if unknown := [name for name in parameters if name not in known]:
