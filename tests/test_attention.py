@@ -16,7 +16,7 @@ from why_attention.attention import (
     fused_attention,
     scaled_dot_product_attention,
 )
-from why_attention.masks import causal_mask, masked_softmax, padding_mask
+from why_attention.masks import causal_mask, fill_empty_rows, masked_softmax, padding_mask
 
 BATCH, HEADS, L, S, D_K, D_V = 3, 2, 5, 7, 4, 6  # all different, so that a swapped axis cannot fit by luck
 D = HEADS * D_K
@@ -31,10 +31,10 @@ each_dtype = pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
 either_way = pytest.mark.parametrize("need_weights", [True, False])
 MASKS = {
     "no mask": None,
-    "causal": causal_mask(L, S),
+    "causal": causal_mask(L, S)[None],
     "padding": padding_mask(torch.tensor([7, 2, 4]), S),
     "both": causal_mask(L, S) & padding_mask(torch.tensor([7, 2, 4]), S),
-    "an empty row": torch.arange(L).unsqueeze(-1).expand(L, S) != 1,
+    "an empty row": (torch.arange(L).unsqueeze(-1).expand(L, S) != 1)[None],
     "an empty sequence": padding_mask(torch.tensor([7, 0, 4]), S),
 }
 each_mask = pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)
@@ -228,7 +228,7 @@ def test_an_empty_row_gives_exactly_zero_and_finite_gradients_in_the_function(dt
     for fused in (False, True):
         Q, K, V = leaves(torch.eye(2), torch.eye(2), values, like=like)
         if fused:
-            output = fused_attention(Q[None, None], K[None, None], V[None, None], mask)[0, 0]
+            output = fused_attention(Q[None, None], K[None, None], V[None, None], mask[None, None])[0, 0]
         else:
             output, weights = scaled_dot_product_attention(Q, K, V, mask)
             close(weights[0].double().cpu(), torch.tensor([0.66976, 0.33024]).double(), max(1e-5, TOLERANCE[dtype]))
@@ -405,7 +405,7 @@ def test_additive_weights_share_1_among_the_sources(batch):
     rounding = 5e-5  # the numbers below have four decimals
     expected = torch.tensor([0.0900, 0.2447, 0.6652]).double().expand(*batch, 2, 3)
     close(attention(s, h)[1], expected, rounding)
-    masked = attention(s, h, torch.tensor([[True, True, False]]))[1]
+    masked = attention(s, h, torch.tensor([[True, True, False]]).expand(*(1 for _ in batch), 1, 3))[1]
     close(masked, torch.tensor([0.2689, 0.7311, 0]).double().expand(*batch, 2, 3), rounding)
     assert (masked[..., 2] == 0).all()
 
@@ -564,3 +564,76 @@ def test_lengths_that_pad_nothing_sensible_are_refused():
             ValueError, match=r"^lengths is torch\.\w+ of shape .*: it must be whole numbers \(batch,\)"
         ):
             padding_mask(bad, 3)
+
+
+# Both paths in every dtype
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("size, d", [(300.0, 1), (300.0, 128), (1.0, 8)])
+def test_both_paths_equal_float64_where_scores_are_large(size, d, dtype):
+    """In half precision q k = 90,000 is no number: scores and softmax are computed in float32, as the kernels do."""
+    Q, K, V = (size * randn(1, 1, n, d, seed=seed).sign().to(dtype) for n, seed in ((L, 1), (S, 2), (S, 3)))
+    expected = (Q.double() @ K.double().mT / math.sqrt(d)).softmax(-1) @ V.double()
+    naive, fused = scaled_dot_product_attention(Q, K, V)[0], fused_attention(Q, K, V)
+    for output in (naive, fused):
+        assert output.dtype == dtype
+        close(output.double(), expected, 4 * size * max(torch.finfo(dtype).eps, 1e-5 * (dtype != torch.float64)))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_both_paths_of_the_layer_agree_on_300(dtype):
+    layer = MultiHeadAttention(128, 1, dtype=torch.float64)
+    with torch.no_grad():
+        for W in layer.parameters():
+            W.copy_(torch.eye(128))
+    layer, x = layer.to(dtype), torch.full((3, 128), 300.0, dtype=dtype)
+    for need_weights in (True, False):
+        assert torch.equal(layer(x, need_weights=need_weights)[0], x)
+
+
+@both_functions
+def test_scores_and_values_too_large_for_the_dtype_are_refused_with_the_largest(function):
+    one = torch.ones(1, 1)
+    with pytest.raises(ValueError, match=r"^Q has numbers up to 1e\+20 and K up to 1e\+20: scores may reach 1e\+40"):
+        function(1e20 * one, 1e20 * one, one)
+    with pytest.raises(ValueError, match=r"^V has numbers up to 3e\+38, above 1.7e\+38: scale V down"):
+        function(one, one, 3e38 * one)
+
+
+def test_a_padding_mask_without_its_axis_is_refused_also_where_batch_L_and_S_are_equal():
+    layer, x = layer_of(), randn(3, 3, D)
+    padding = torch.arange(3) < torch.tensor([3, 1, 2]).unsqueeze(-1)  # (batch, S)
+    words = (
+        r"^mask has shape \(3, 3\), but the scores have \(3, 3, 3\): it must have as many axes, 3; write mask\[None\]"
+    )
+    with pytest.raises(ValueError, match=words):
+        layer(x, mask=padding)
+    with pytest.raises(ValueError, match=words):
+        AdditiveAttention(D, D, 4, dtype=torch.float64)(x, x, padding)
+    alone = layer(x[1, :1], x[1, :1])[0]  # the one token of sequence 1 that is no padding, by itself
+    close(layer(x, mask=padding[:, None])[0][1, 0], layer(x[1], x[1, :1])[0][0])
+    close(layer(x, mask=padding_mask(torch.tensor([3, 1, 2]), 3))[0][1, :1], alone)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.int64, torch.bool])
+def test_tokens_of_another_dtype_than_the_weights_are_refused(dtype):
+    words = "it must be torch.float16 or" if dtype != torch.float32 else "but weights is torch.float64"
+    for call in (
+        lambda x: layer_of()(x),
+        lambda x: AdditiveAttention(D, D, 4, dtype=torch.float64)(x, randn(S, D)),
+    ):
+        with pytest.raises(ValueError, match=f"is {dtype}.*{words}"):
+            call(torch.ones(L, D, dtype=dtype))
+
+
+def test_arrays_lists_and_tuples_are_refused_by_name():
+    for x in (torch.ones(L, D).numpy(), [[1.0] * D], (torch.ones(L, D),), None, 3):
+        with pytest.raises(ValueError, match=f"^x is a {type(x).__name__}: it must be 1 torch.Tensor"):
+            layer_of()(x, torch.ones(L, D))
+
+
+def test_the_functions_of_masks_refuse_numbers():
+    for function in (lambda mask: masked_softmax(torch.ones(2, 2), mask), fill_empty_rows):
+        with pytest.raises(ValueError, match=r"^mask is torch.float32: it must be torch.bool"):
+            function(torch.ones(2, 2))

@@ -3,6 +3,7 @@
 import copy
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -13,6 +14,7 @@ from why_attention.rnn import (
     LSTMCell,
     RNNCell,
     decay_bound,
+    ensemble,
     gradient_decay,
     step_jacobians,
     unroll,
@@ -446,3 +448,64 @@ def test_a_single_step_may_be_as_small_or_large_as_the_type_holds(dtype, w):
     expected = torch.tensor([1, 3, 5], dtype=dtype) * math.log10(w)
     torch.testing.assert_close(gradient_decay(cell, x, [1, 3, 5]), expected, rtol=1e-5, atol=0)
     torch.testing.assert_close(decay_bound(cell, x, [1, 3, 5]), expected, rtol=1e-5, atol=0)
+
+
+@both_decays
+def test_lags_are_numbers_of_any_kind_in_a_list_of_any_kind(function):
+    cell, x = random_cell(RNNCell), randn(T, D)
+    expected = function(cell, x, [1, 2, 3])
+    for lags in (np.arange(1, 4), torch.arange(1, 4), (1, 2, 3), range(1, 4), [np.int32(1), torch.tensor(2), 3]):
+        assert torch.equal(function(cell, x, lags), expected)
+    for lags, words in (
+        ([1.5], r"lags\[0\]=1.5"),
+        (torch.ones(2), r"lags\[0\]=1.0"),
+        ([True], r"lags\[0\]=True"),
+        (3, "lags=3"),
+    ):
+        with pytest.raises(ValueError, match=f"^{words}: it must be"):
+            function(cell, x, lags)
+
+
+@both_decays
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_half_precision_is_refused_where_norms_are_taken(function, dtype):
+    cell, x = random_cell(RNNCell).to(dtype), randn(T, D).to(dtype)
+    assert unroll(cell, x).isfinite().all()
+    with pytest.raises(ValueError, match=f"^x is {dtype}: it must be torch.float32 or torch.float64"):
+        function(cell, x, [1])
+
+
+def test_what_is_drawn_and_joined_is_checked():
+    cell = LSTMCell(D, H)
+    for bad, words in ((-1, "at least 0"), (math.inf, "1 finite number"), (math.nan, "1 finite number")):
+        with pytest.raises(ValueError, match=f"^gain={bad}: it must be {words}"):
+            cell.reset_parameters(gain=bad)
+    with pytest.raises(ValueError, match="^forget_bias=nan: it must be 1 finite number"):
+        cell.reset_parameters(forget_bias=math.nan)
+    with pytest.raises(ValueError, match=r"its 2 cells must be at least 1, of one kind, size and dtype"):
+        ensemble([RNNCell(D, H), RNNCell(D, H, dtype=torch.float64)])
+
+
+@each_cell
+def test_a_step_that_does_not_fit_the_cell_is_refused(cell_class):
+    cell, s = random_cell(cell_class), torch.zeros(cell_class.states * H, dtype=torch.float64)
+    for x, words in (
+        (randn(D + 1), f"x has shape .{D + 1},.: the cell reads size {D}"),
+        (randn(D).float(), "x is torch.float32"),
+    ):
+        for function in (cell, cell.jacobian):
+            with pytest.raises(ValueError, match=words):
+                function(x, s)
+
+
+@each_cell
+@every_function
+def test_numbers_too_large_for_the_dtype_are_refused(function, cell_class):
+    cell, x = random_cell(cell_class), randn(T, D)
+    with torch.no_grad():
+        cell.W_x.fill_(1e200)
+    x[0] = double([1e200, -1e200, 1e200])
+    with pytest.raises(
+        ValueError, match="^the result has .* NaN or infinite among its .*torch.float64 ends at 1.8e.308"
+    ):
+        function(cell, x)

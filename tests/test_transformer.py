@@ -67,11 +67,11 @@ def twice(generator, count=32):
 # The block, against torch's
 
 
-@pytest.mark.parametrize("mask", [None, causal_mask(L, L)], ids=["no mask", "causal"])
+@pytest.mark.parametrize("mask", [None, causal_mask(L, L)[None]], ids=["no mask", "causal"])
 def test_a_block_is_an_encoder_layer(mask):
     ours, x = block(), randn(BATCH, L, D).requires_grad_()
     theirs, z = torch_twin(ours), x.detach().clone().requires_grad_()
-    y, expected = ours(x, mask), theirs(z, src_mask=None if mask is None else ~mask)  # torch: True = may not look
+    y, expected = ours(x, mask), theirs(z, src_mask=None if mask is None else ~mask[0])  # torch: True = may not look
     close(y, expected)
     y.backward(randn(*y.shape, seed=9))
     expected.backward(randn(*y.shape, seed=9))
@@ -81,12 +81,12 @@ def test_a_block_is_an_encoder_layer(mask):
 
 def test_a_block_with_cross_attention_is_a_decoder_layer():
     ours, x, memory = block(cross=True), randn(BATCH, L, D), randn(BATCH, S, D, seed=2)
-    close(ours(x, causal_mask(L, L), memory), torch_twin(ours)(x, memory, tgt_mask=~causal_mask(L, L)))
+    close(ours(x, causal_mask(L, L)[None], memory), torch_twin(ours)(x, memory, tgt_mask=~causal_mask(L, L)))
 
 
 def test_one_sequence_goes_without_a_batch():
     ours, x, memory = block(cross=True), randn(BATCH, L, D), randn(BATCH, S, D, seed=2)
-    close(ours(x[0], causal_mask(L, L), memory[0]), ours(x, causal_mask(L, L), memory)[0])
+    close(ours(x[0], causal_mask(L, L), memory[0]), ours(x, causal_mask(L, L)[None], memory)[0])
 
 
 def test_without_residual_connections_each_part_takes_the_place_of_its_input():
@@ -106,14 +106,14 @@ def test_the_feed_forward_network_sees_one_position_at_a_time():
 @pytest.mark.parametrize(
     "make, message",
     [
-        (lambda: FeedForward(0, 4), "d=0 and width=4"),
+        (lambda: FeedForward(0, 4), "d=0: it must be one whole number"),
         (lambda: Block(6, 4), "d=6 and heads=4"),
         (lambda: block()(randn(L, D), memory=randn(S, D)), r"memory is \(7, 8\): this block reads no memory"),
         (lambda: block(cross=True)(randn(L, D)), "memory is None: this block reads a memory"),
         (lambda: block(cross=True)(randn(L, D), memory=randn(S, D + 1)), "memory has size 9"),
         (lambda: block()(randn(L, D), torch.zeros(L, L)), "mask is torch.float32"),
-        (lambda: Transformer(0, D, HEADS, 1), "vocabulary=0 and depth=1"),
-        (lambda: Transformer(5, D, HEADS, 0), "vocabulary=5 and depth=0"),
+        (lambda: Transformer(0, D, HEADS, 1), "vocabulary=0: it must be one whole number"),
+        (lambda: Transformer(5, D, HEADS, 0), "depth=0: it must be one whole number"),
         (lambda: Transformer(5, D, HEADS, 1)(torch.tensor([[1, 5]])), "tokens from 1 to 5: they must lie in 0 … 4"),
         (lambda: Transformer(5, D, HEADS, 1)(torch.tensor([[-1]])), "tokens from -1 to -1"),
         (lambda: Transformer(5, D, HEADS, 1)(torch.tensor([1, 2])), r"torch.int64 of shape \(2,\)"),

@@ -83,8 +83,7 @@ def fill_empty_rows(mask: Tensor) -> tuple[Tensor, Tensor]:
 def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
     """Raise a ValueError where a mask is not boolean, or does not fit scores of a shape (…, L, S)."""
     check_boolean(mask)
-    missing = len(shape) - mask.ndim
-    fits = mask.ndim >= 2 and missing >= 0 and all(m in (1, s) for m, s in zip(mask.shape, shape[missing:]))
+    fits = mask.ndim == len(shape) and all(m in (1, s) for m, s in zip(mask.shape, shape))
     if fits:
         return
     fix = "each of its axes must be as long as theirs or 1"

@@ -19,6 +19,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from why_attention.attention import MultiHeadAttention
+from why_attention.attention import check_tokens as check_vectors
+from why_attention.checks import check_dtype, check_floats, check_real, check_result, check_same_dtype, check_whole
 from why_attention.masks import causal_mask
 from why_attention.positions import sinusoidal_positions
 
@@ -33,14 +35,18 @@ class FeedForward(nn.Module):
 
     def __init__(self, d: int, width: int, *, device=None, dtype=None):
         super().__init__()
-        if d < 1 or width < 1:
-            raise ValueError(f"d={d} and width={width}: both must be at least 1")
+        check_dtype(dtype)
+        d, width = check_whole(d=d, width=width)
         self.W_1 = nn.Linear(d, width, device=device, dtype=dtype)  # with its bias b_1
         self.W_2 = nn.Linear(width, d, device=device, dtype=dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map x (…, d) to (…, d)."""
-        return self.W_2(self.W_1(x).relu())
+        check_floats(x=x)
+        check_same_dtype(W_1=self.W_1.weight, x=x)
+        if x.ndim == 0 or x.shape[-1] != self.W_1.in_features:
+            raise ValueError(f"x has shape {tuple(x.shape)}: its last axis must be {self.W_1.in_features}")
+        return check_result(self.W_2(self.W_1(x).relu()))
 
 
 class Block(nn.Module):
@@ -52,6 +58,8 @@ class Block(nn.Module):
 
     def __init__(self, d: int, heads: int, *, cross: bool = False, residual: bool = True, device=None, dtype=None):
         super().__init__()
+        check_dtype(dtype)
+        d, heads = check_whole(d=d, heads=heads)
         self.residual = residual
         factory = {"device": device, "dtype": dtype}
         self.self_attention = MultiHeadAttention(d, heads, **factory)
@@ -64,12 +72,13 @@ class Block(nn.Module):
     def forward(self, x: Tensor, mask: Tensor | None = None, memory: Tensor | None = None) -> Tensor:
         """Map L tokens x to L tokens, (L, d) or (batch, L, d); a block with cross-attention also reads S of a memory.
 
-        mask: broadcasts to (…, L, L).  Raises ValueError for a memory that the block does not read, for none where it
+        mask: (L, L), or (batch, L, L) where batch may be 1.  Raises ValueError for a memory that the block does not read, for none where it
         does, and as ``MultiHeadAttention`` does.
         """
         if (memory is None) != (self.cross_attention is None):
             wants = "no memory" if self.cross_attention is None else "a memory"
             raise ValueError(f"memory is {'None' if memory is None else tuple(memory.shape)}: this block reads {wants}")
+        check_vectors("x", x, self.self_attention.d, self.self_attention.W_q.weight)
         x = self.add(x, self.self_attention(self.self_norm(x), mask=mask)[0])
         if memory is not None:
             x = self.add(x, self.cross_attention(self.cross_norm(x), memory)[0])
@@ -91,8 +100,7 @@ class Transformer(nn.Module):
         self, vocabulary: int, d: int, heads: int, depth: int, *, positions=True, causal=True, residual=True, dtype=None
     ):
         super().__init__()
-        if vocabulary < 1 or depth < 1:
-            raise ValueError(f"vocabulary={vocabulary} and depth={depth}: both must be at least 1")
+        vocabulary, d, depth = check_whole(vocabulary=vocabulary, d=d, depth=depth)
         self.vocabulary, self.d, self.positions, self.causal = vocabulary, d, positions, causal
         self.embedding = nn.Embedding(vocabulary, d, dtype=dtype)  # N(0, 1), which is the size of the positions too
         self.blocks = nn.ModuleList(Block(d, heads, residual=residual, dtype=dtype) for _ in range(depth))
@@ -106,7 +114,7 @@ class Transformer(nn.Module):
         """
         check_tokens(tokens, self.vocabulary)
         n = tokens.shape[-1]
-        x = self.embedding(tokens)
+        x = self.embedding(tokens.long())
         if self.positions:
             x = x + sinusoidal_positions(n, self.d, device=x.device, dtype=x.dtype)
         mask = causal_mask(n, n, device=x.device)[None] if self.causal else None  # the same for all sequences
@@ -122,7 +130,7 @@ def next_token_loss(model: Transformer, tokens: Tensor) -> Tensor:
     """
     check_next(tokens)
     scores = model(tokens[:, :-1])
-    return F.cross_entropy(scores.flatten(0, 1), tokens[:, 1:].flatten())
+    return F.cross_entropy(scores.flatten(0, 1), tokens[:, 1:].flatten().long())
 
 
 @torch.no_grad()
@@ -134,7 +142,7 @@ def generation_loss(model: Transformer, tokens: Tensor) -> Tensor:
     """
     check_next(tokens)
     n = tokens.shape[-1]
-    return torch.stack([F.cross_entropy(model(tokens[:, :t])[:, -1], tokens[:, t]) for t in range(1, n)])
+    return torch.stack([F.cross_entropy(model(tokens[:, :t])[:, -1], tokens[:, t].long()) for t in range(1, n)])
 
 
 def train(
@@ -151,8 +159,7 @@ def train(
     enough: of the losses so far, whether to stop before all steps are taken.
     The same model, seed and machine give the same losses.  Raises ValueError for steps < 1.
     """
-    if steps < 1:
-        raise ValueError(f"steps={steps}: there must be at least 1")
+    (steps,), (lr,) = check_whole(steps=steps), check_real(lr=lr, least=0)
     generator = torch.Generator().manual_seed(seed)
     adam = torch.optim.Adam(model.parameters(), lr=lr, fused=True)  # fused: so small a model waits for Python otherwise
     losses = []
@@ -167,6 +174,10 @@ def train(
 
 def check_tokens(tokens: Tensor, vocabulary: int) -> None:
     """Raise a ValueError where tokens are not whole numbers (batch, n) below the size of the vocabulary."""
+    if not isinstance(tokens, Tensor):
+        raise ValueError(
+            f"tokens are a {type(tokens).__name__}: they must be 1 torch.Tensor of whole numbers (batch, n)"
+        )
     if tokens.ndim != 2 or tokens.numel() == 0 or tokens.is_floating_point() or tokens.dtype == torch.bool:
         shape = f"tokens are {tokens.dtype} of shape {tuple(tokens.shape)}"
         raise ValueError(f"{shape}: they must be whole numbers (batch, n), at least 1 of each")
@@ -177,5 +188,7 @@ def check_tokens(tokens: Tensor, vocabulary: int) -> None:
 
 def check_next(tokens: Tensor) -> None:
     """Raise a ValueError where no token has a next one."""
+    if not isinstance(tokens, Tensor) or tokens.ndim != 2:
+        raise ValueError(f"tokens must be 1 torch.Tensor of whole numbers (batch, n), not {tokens!r}")
     if tokens.shape[-1] < 2:
         raise ValueError(f"tokens have shape {tuple(tokens.shape)}: n must be at least 2, for a token and its next one")
