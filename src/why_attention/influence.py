@@ -30,31 +30,30 @@ def influence_matrix(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """Return I_ij = ‖∂y_i/∂x_j‖_F for all outputs i and inputs j of a layer, by automatic differentiation: (n', n).
 
     layer: a module or function that maps x (n, d) to y (n', d') alone.  The norms are in float64.
-    Raises ValueError for an x or a y of another rank or kind, and as ``norms_of`` does.
+    Raises ValueError for an x or a y of another rank or kind, and as ``check_zeros`` does.
     """
     check_input(x)
     # all n' d' rows go back through one graph together; measured faster than forward mode for all three families
     J = jacrev(partial(output, layer))(x.detach()).detach()  # (n', d', n, d)
-    return norms_of(J, dim=(1, 3))
+    influence = frobenius_norm(J, dim=(1, 3))
+    check_zeros(influence, J.dtype)
+    return influence
 
 
-def norms_of(J: Tensor, dim: tuple[int, int]) -> Tensor:
-    """Return ‖∂y_i/∂x_j‖_F of derivatives J, whose entries are the dimensions ``dim``, in float64.
+def check_zeros(norms: Tensor, dtype: torch.dtype) -> None:
+    """Raise a ValueError where a norm of derivatives of this dtype is not finite, or a 0 may be no missing path.
 
-    Raises ValueError where one is NaN or infinite, and where some are 0 while others lie below the normal numbers of
-    J's dtype: then a 0 may be no missing path, but too small for the dtype as well.
+    That is so where others lie below the normal numbers of the dtype: then a 0 may be too small for it as well.
     """
-    norms = frobenius_norm(J, dim)
     if bad := int((~norms.isfinite()).sum()):
         raise ValueError(f"{bad} of the {norms.numel()} influences are NaN or infinite: all must be finite")
-    zeros, tiny = int((norms == 0).sum()), torch.finfo(J.dtype).tiny
+    zeros, tiny = int((norms == 0).sum()), torch.finfo(dtype).tiny
     small = int(((0 < norms) & (norms < tiny)).sum())
     if zeros and small:
         raise ValueError(
-            f"{zeros} of the {norms.numel()} influences are 0, but {small} others lie below {tiny:.2g}, where {J.dtype} "
+            f"{zeros} of the {norms.numel()} influences are 0, but {small} others lie below {tiny:.2g}, where {dtype} "
             "ends: a 0 would not tell a missing path, so take a wider dtype or fewer steps"
         )
-    return norms
 
 
 def output(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:

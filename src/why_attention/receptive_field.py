@@ -19,7 +19,8 @@ from torch import Tensor, nn
 
 from why_attention.checks import check_real, check_whole
 from why_attention.convolution import padding
-from why_attention.influence import check_input, norms_of, output
+from why_attention.influence import check_input, check_zeros, output
+from why_attention.norms import frobenius_norm
 
 __all__ = [
     "Layer",
@@ -150,7 +151,11 @@ def effective_field(model: nn.Module, x: Tensor, position: int) -> Tensor:
         rows, J = torch.eye(y.shape[1], dtype=y.dtype, device=y.device), None
         if y.requires_grad:
             (J,) = torch.autograd.grad(y[position], x, rows, is_grads_batched=True, allow_unused=True)  # (d', n, d)
-    return x.new_zeros(len(x), dtype=torch.float64) if J is None else norms_of(J, dim=(0, 2))
+    if J is None:  # y does not depend on x
+        return x.new_zeros(len(x), dtype=torch.float64)
+    field = frobenius_norm(J, dim=(0, 2))
+    check_zeros(field, J.dtype)
+    return field
 
 
 def deviation(profile: Tensor) -> float:

@@ -150,7 +150,7 @@ def figure() -> Explorable:
                 title=Text("对齐", "alignment"),
                 rows=Text("译文的词：查询 i", "word written: query i"),
                 columns=Text("原文的词：键 j", "word of the source: key j"),
-                scale=Axis(Text("权重", "weight"), (-2, 0), symbol="α_{ij}", decades=True, quantum=0.02),
+                scale=Axis(Text("权重", "weight"), (-2, 0), symbol="α_{ij}", decades=True, quantum=0.005),
                 row_words=words_written,
                 column_words=lambda n: sentence(n).source,
                 beside=Beside(right_places, Text("对应的词 j =", "the right word is j =")),

@@ -208,7 +208,7 @@ def figure() -> Explorable:
     old, new = outcomes(EXPERIMENT), outcomes(HELD_OUT)
     best = best_threshold(old)
     below, above = misjudged(best, new)
-    across = Axis(Text(zh="序列长度", en="length of the sequence"), (0.85, 3.06), "T", decades=True, quantum=0.001)
+    across = Axis(Text(zh="序列长度", en="length of the sequence"), (0.85, 3.06), "T", decades=True, quantum=1e-6)
     return Explorable(
         "recall",
         title=Text(zh="记住第一个符号：谁记得多远", en="Remember the first symbol: who remembers how far"),
@@ -283,7 +283,7 @@ def figure() -> Explorable:
                 title=Text(zh="训练之前传回第一个符号的梯度", en="Gradient at the first symbol before training"),
                 x=across,
                 y=Axis(
-                    Text(zh="梯度的大小", en="size of the gradient"), (-10, 0), "‖∂L/∂e_1‖", decades=True, quantum=0.02
+                    Text(zh="梯度的大小", en="size of the gradient"), (-10, 0), "‖∂L/∂e_1‖", decades=True, quantum=0.005
                 ),
                 series=lines(gradients, dict.fromkeys(LOOKS, LENGTHS[-1]))
                 + [
@@ -313,7 +313,7 @@ def figure() -> Explorable:
                 "positions, which cannot tell which symbol came first. A threshold for {budget} steps is no law: with more steps "
                 "it may move.",
             ),
-            gradient=lambda model, T, seed: power_text(median_gradient(model, T, seed)),
+            gradient=lambda model, T, seed: power_text(median_gradient(model, T, seed), 2),
             accuracy=shown_accuracy,
             verdict=Choice(
                 verdict,
@@ -325,7 +325,7 @@ def figure() -> Explorable:
             ),
             longest=longest,
             trained=lambda model: str(TRAINED[model]),
-            best=lambda: power_text(best),
+            best=lambda: power_text(best, 2),
             old=lambda: str(len(old)),
             right_old=lambda: str(len(old) - sum(map(len, misjudged(best, old)))),
             new=lambda: str(len(new)),
