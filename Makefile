@@ -3,6 +3,7 @@
 # make site    set up, build both editions into _site/
 # make test    set up, build both editions from scratch, test everything but what takes long
 # make test-routes  after make test: what takes long, of the other routes to a reader: Binder, with every notebook run, Colab, the offline book
+# make fuzz    after make test: give every public function some thousand inputs of every kind (FUZZ=5000)
 # make bench   measure the ratios that the project promises
 # make tune    search for the learning rates of the experiments, and store them (minutes on 2 cores); then train anew: make experiments
 # make experiments  train everything that the pages draw, anew (under an hour on 2 cores; an interrupted training goes on)
@@ -13,9 +14,10 @@
 PYTHON ?= python3
 PORT ?= 8000
 LAB ?=
+FUZZ ?= 5000
 IN_VENV = .venv/bin/python
 
-.PHONY: serve lab site setup test test-routes bench tune experiments offline picture clean
+.PHONY: serve lab site setup test test-routes fuzz bench tune experiments offline picture clean
 
 serve: site
 	@$(IN_VENV) tools/serve.py $(PORT)
@@ -37,6 +39,10 @@ test:
 test-routes:
 	@$(PYTHON) tools/environment.py test
 	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && OMP_NUM_THREADS=1 $(IN_VENV) -m pytest -n 2 --dist loadfile -m routes -rP
+
+fuzz:
+	@$(PYTHON) tools/environment.py test
+	@FUZZ=$(FUZZ) OMP_NUM_THREADS=1 $(IN_VENV) -m pytest tests/test_fuzz.py
 
 bench: site
 	@$(PYTHON) tools/environment.py test

@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -209,3 +210,29 @@ def test_the_formula_of_the_file_is_the_layer():
         padded = F.pad(x, (0, 0, p, k * dilation))  # zeros before and after the positions
         y = [sum(layer.W[..., m] @ padded[i + m * dilation] for m in range(k)) + layer.b for i in range(N)]
         close(layer(x), torch.stack(y))
+
+
+def test_whole_numbers_of_numpy_and_torch_are_whole_numbers():
+    expected = ConvolutionStack(D, 3, [1, 2, 4])
+    for dilations in (2 ** np.arange(3), torch.tensor([1, 2, 4]), (np.int32(1), torch.tensor(2), 4)):
+        stack = ConvolutionStack(np.int64(D), torch.tensor(3), dilations)
+        assert str(stack.layers) == str(expected.layers)
+        assert [(layer.padding, layer.dilation) for layer in stack.layers] == [((2 * d, 0), d) for d in (1, 2, 4)]
+        assert all(type(layer.d) is type(layer.k) is type(layer.dilation) is int for layer in stack.layers)
+    for bad in (np.float64(2), np.True_, torch.tensor(2.0), torch.tensor(True), np.array([1, 2])):
+        with pytest.raises(ValueError, match="^k=.*: it must be one whole number, at least 1"):
+            Convolution(D, bad)
+
+
+def test_numbers_too_large_and_what_is_no_tensor_are_refused():
+    layer = random_layer(3)
+    with pytest.raises(
+        ValueError, match="^the result has .* NaN or infinite among its .* torch.float64 ends at 1.8e.308"
+    ):
+        layer(1e308 * 1.5 * torch.ones(N, D, dtype=torch.float64) * randn(N, D).sign())
+    for x in (np.ones((N, D)), [[1.0] * D], (randn(N, D),)):
+        with pytest.raises(ValueError, match=f"^x is a {type(x).__name__}: it must be 1 torch.Tensor"):
+            layer(x)
+    for dtype in (torch.int64, torch.complex64, torch.bool):
+        with pytest.raises(ValueError, match=f"^dtype is {dtype}: it must be torch.float16 or"):
+            Convolution(D, 3, dtype=dtype)

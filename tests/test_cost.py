@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
@@ -274,3 +275,9 @@ def test_numbers_that_mean_nothing_are_refused(call, message):
 def test_one_position_needs_one_layer():
     assert {row.layers for row in costs(1, 4).values()} == {row.path for row in costs(1, 4).values()} == {1}
     assert cost.costs(1, 4, r=3)["restricted attention"].memory == 5 * 4 + 2
+
+
+def test_numpys_whole_numbers_cost_what_pythons_do_and_never_overflow():
+    large = 2**40  # its square, which attention takes, is no int64
+    assert cost.attention(np.int64(large), np.int64(64)) == cost.attention(large, 64)
+    assert cost.convolution(np.int64(16), 64, np.uint8(3)) == cost.convolution(16, 64, 3)

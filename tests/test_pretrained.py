@@ -110,6 +110,58 @@ def test_other_shapes_are_refused(layers, words):
         stacked(layers)
 
 
+# Byte-level tokens
+
+
+@pytest.fixture(scope="module")
+def byte_level(tmp_path_factory):
+    """The folder of a random RoBERTa of 20 positions, whose tokens are bytes and what they have been joined to."""
+    from tokenizers import ByteLevelBPETokenizer
+    from transformers import RobertaConfig, RobertaModel, RobertaTokenizerFast
+
+    folder = tmp_path_factory.mktemp("roberta")
+    tokenizer = ByteLevelBPETokenizer()
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    tokenizer.train_from_iterator(["注意力 the animal the"] * 5, vocab_size=400, special_tokens=special)
+    tokenizer.save_model(str(folder))
+    RobertaTokenizerFast.from_pretrained(str(folder)).save_pretrained(folder / "model")
+    sizes = {"hidden_size": 12, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 16}
+    RobertaModel(RobertaConfig(vocab_size=400, max_position_embeddings=22, **sizes)).save_pretrained(folder / "model")
+    return folder / "model"
+
+
+@pytest.mark.parametrize(
+    "sentence, expected",
+    [
+        ("注意力机制", ["注意力", *(f"{letter}[{i}/3]" for letter in "机制" for i in (1, 2, 3))]),
+        ("the naïve animal", ["the", "␣", "n", "a", "ï[1/2]", "ï[2/2]", "v", "e", "animal"]),
+        ("the  animal", ["the", "␣", "animal"]),
+    ],
+)
+def test_byte_level_tokens_read_as_the_text_that_they_stand_for(byte_level, sentence, expected):
+    tokens, maps = attention_maps(byte_level, sentence)
+    assert tokens == ["<s>", *expected, "</s>"]
+    assert maps.shape == (2, 3, len(tokens), len(tokens))
+
+
+def test_positions_that_roberta_keeps_to_itself_are_no_places_for_tokens(byte_level):
+    assert len(attention_maps(byte_level, "机" * 6)[0]) == 20
+    with pytest.raises(ValueError, match="makes 23 tokens, but .* has 20 positions"):
+        attention_maps(byte_level, "机" * 7)
+
+
+@pytest.mark.parametrize("sentence", ["", " ", None, ["It slept."]])
+def test_a_sentence_without_words_is_refused(tiny, sentence):
+    with pytest.raises(ValueError, match="^the sentence is .*: it must be text of at least 1 word"):
+        attention_maps(tiny, sentence)
+
+
+@pytest.mark.parametrize("attentions", [3, "maps", [["a"]], torch.tensor(1.0)])
+def test_what_is_no_attentions_is_refused(attentions):
+    with pytest.raises(ValueError, match="attentions"):
+        stacked(attentions)
+
+
 # The stored maps
 
 

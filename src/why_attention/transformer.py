@@ -128,7 +128,7 @@ def next_token_loss(model: Transformer, tokens: Tensor) -> Tensor:
 
     tokens: (batch, n).  Raises ValueError for n < 2.
     """
-    check_next(tokens)
+    check_next(tokens, model.vocabulary)
     scores = model(tokens[:, :-1])
     return F.cross_entropy(scores.flatten(0, 1), tokens[:, 1:].flatten().long())
 
@@ -140,7 +140,7 @@ def generation_loss(model: Transformer, tokens: Tensor) -> Tensor:
     So it is in generation: nothing stands to the right, and there is nothing to peek at.
     tokens: (batch, n).  Raises ValueError for n < 2.
     """
-    check_next(tokens)
+    check_next(tokens, model.vocabulary)
     n = tokens.shape[-1]
     return torch.stack([F.cross_entropy(model(tokens[:, :t])[:, -1], tokens[:, t].long()) for t in range(1, n)])
 
@@ -186,9 +186,8 @@ def check_tokens(tokens: Tensor, vocabulary: int) -> None:
         raise ValueError(f"tokens from {low} to {high}: they must lie in 0 … {vocabulary - 1}, the vocabulary")
 
 
-def check_next(tokens: Tensor) -> None:
-    """Raise a ValueError where no token has a next one."""
-    if not isinstance(tokens, Tensor) or tokens.ndim != 2:
-        raise ValueError(f"tokens must be 1 torch.Tensor of whole numbers (batch, n), not {tokens!r}")
+def check_next(tokens: Tensor, vocabulary: int) -> None:
+    """Raise a ValueError where no token has a next one, and as ``check_tokens`` does."""
+    check_tokens(tokens, vocabulary)
     if tokens.shape[-1] < 2:
         raise ValueError(f"tokens have shape {tuple(tokens.shape)}: n must be at least 2, for a token and its next one")
