@@ -39,6 +39,8 @@ def test_a_sequence_is_six_tokens_twice():
 
 def test_honest_guessing_knows_the_copy_and_nothing_else():
     class Honest(torch.nn.Module):  # gives 1/8 each in the first half, and is sure of the copy in the second
+        vocabulary = 8
+
         def forward(self, tokens):
             n = tokens.shape[-1]
             scores = torch.zeros(len(tokens), n, 8)
