@@ -19,7 +19,7 @@ import math
 import torch
 from torch import Tensor
 
-from why_attention.checks import check_finite, check_floats, check_whole
+from why_attention.checks import check_all_whole, check_finite, check_floats, check_whole
 
 __all__ = ["causal_mask", "padding_mask", "masked_softmax", "fill_empty_rows", "check_mask"]
 
@@ -43,14 +43,21 @@ def padding_mask(lengths: Tensor, S: int) -> Tensor:
     lengths: whole numbers (batch,).  Raises ValueError for another shape or type and for a length outside 0 … S.
     """
     (S,) = check_whole(S=S)
-    lengths = torch.as_tensor(lengths)
+    if not isinstance(lengths, Tensor):
+        lengths = torch.tensor(check_lengths(check_all_whole("lengths", lengths, least=0), S), dtype=torch.int64)
     if lengths.ndim != 1 or lengths.dtype not in WHOLE or len(lengths) == 0:
         raise ValueError(
             f"lengths is {lengths.dtype} of shape {tuple(lengths.shape)}: it must be whole numbers (batch,)"
         )
-    if outside := [length for length in lengths.tolist() if not 0 <= length <= S]:
-        raise ValueError(f"lengths {outside} lie outside 0 … {S}, the number of keys")
+    check_lengths(lengths.tolist(), S)
     return (torch.arange(S, device=lengths.device) < lengths.unsqueeze(-1)).unsqueeze(-2)
+
+
+def check_lengths(lengths: list[int], S: int) -> list[int]:
+    """Return lengths, or raise a ValueError where one is outside 0 … S."""
+    if outside := [length for length in lengths if not 0 <= length <= S]:
+        raise ValueError(f"lengths {outside} lie outside 0 … {S}, the number of keys")
+    return lengths
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
