@@ -90,10 +90,10 @@ def test_gradients_flow_through_the_rounds():
 
 def test_what_does_not_fit_is_refused():
     cell, x = random_network(RNNCell, 4)
-    with pytest.raises(ValueError, match="^rounds=-1: it must be at least 0"):
+    with pytest.raises(ValueError, match="^rounds=-1: it must be one whole number, at least 0"):
         jacobi_iteration(cell, x, -1)
     for tolerance in (-1.0, math.nan):
-        with pytest.raises(ValueError, match=f"^tolerance={tolerance}: it must be at least 0"):
+        with pytest.raises(ValueError, match=f"^tolerance={tolerance}: it must be"):
             rounds_needed(cell, x, tolerance)
     for call in (lambda x: jacobi_iteration(cell, x, 1), lambda x: rounds_needed(cell, x)):
         with pytest.raises(ValueError, match=r"^x has T = 0 steps, shape \(0, 3\)"):

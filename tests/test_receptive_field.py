@@ -353,7 +353,7 @@ def test_depths_that_do_not_exist_are_refused():
 
 def test_profiles_that_hold_no_influence_are_refused():
     for function in (deviation, lambda profile: positions_holding(0.9, profile)):
-        with pytest.raises(ValueError, match=r"^the profile has shape \(2, 2\): it must be \(n,\)"):
+        with pytest.raises(ValueError, match=r"^the profile has 2 dimensions, shape \(2, 2\): it must be \(n,\)"):
             function(torch.ones(2, 2))
         with pytest.raises(ValueError, match="^the profile has 0 numbers above 0 among its 3"):
             function(torch.zeros(3))

@@ -16,6 +16,7 @@ __all__ = [
     "check_all_whole",
     "check_real",
     "check_dtype",
+    "check_tensors",
     "check_floats",
     "check_same_dtype",
     "check_finite",
@@ -75,11 +76,17 @@ def check_dtype(dtype: torch.dtype | None, allowed: tuple[torch.dtype, ...] = FL
         raise ValueError(f"{name} is {dtype}: it must be {' or '.join(map(str, allowed))}")
 
 
-def check_floats(**tensors: Tensor) -> None:
-    """Raise a ValueError where one is not a tensor of floating point numbers."""
+def check_tensors(**tensors: Tensor) -> None:
+    """Raise a ValueError where one is not a tensor."""
     for name, tensor in tensors.items():
         if not isinstance(tensor, Tensor):
             raise ValueError(f"{name} is a {type(tensor).__name__}: it must be 1 torch.Tensor")
+
+
+def check_floats(**tensors: Tensor) -> None:
+    """Raise a ValueError where one is not a tensor of floating point numbers."""
+    check_tensors(**tensors)
+    for name, tensor in tensors.items():
         check_dtype(tensor.dtype, name=name)
 
 

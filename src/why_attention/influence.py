@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 from torch.func import jacrev
 
-from why_attention.checks import check_finite, check_floats
+from why_attention.checks import check_finite, check_floats, check_tensors
 from why_attention.norms import frobenius_norm
 
 __all__ = ["influence_matrix", "token_diversity"]
@@ -81,8 +81,10 @@ def check_input(x: Tensor) -> None:
 def token_diversity(x: Tensor) -> Tensor:
     """Return ‖x − 1 x̄ᵀ‖_F / ‖x‖_F of tokens x (…, n, d), x̄ their mean: 0 where all are alike, at most 1.  (…,)
 
-    Computed in float64.  Raises ValueError for fewer than two dimensions, NaN, and tokens of which every number is 0.
+    Computed in float64.  Raises ValueError for fewer than two dimensions, NaN, and tokens of which every number is
+    0.
     """
+    check_tensors(x=x)
     if x.ndim < 2 or x.numel() == 0:
         raise ValueError(f"x has shape {tuple(x.shape)}: it must be (…, n, d), with at least 1 number")
     check_finite(x=x)

@@ -15,6 +15,7 @@ Gonzalez et al. 2025, arXiv 2508.16817 (the largest Lyapunov exponent tells whet
 import torch
 from torch import Tensor
 
+from why_attention.checks import check_real, check_result, check_whole
 from why_attention.rnn import Cell, checked
 
 __all__ = ["jacobi_iteration", "rounds_needed"]
@@ -26,13 +27,12 @@ def jacobi_iteration(cell: Cell, x: Tensor, rounds: int, s_0: Tensor | None = No
     x: (T, d) or (T, batch, d).  s_0: (S,) or (batch, S), zeros when left out.  Returns (T, S) or (T, batch, S).
     Raises as ``unroll`` does, and ValueError for rounds < 0.
     """
-    if rounds < 0:
-        raise ValueError(f"rounds={rounds}: it must be at least 0")
+    (rounds,) = check_whole(least=0, rounds=rounds)
     x, s_0 = checked(cell, x, s_0)
     s = guess(x, s_0)
     for _ in range(rounds):
         s = next_round(cell, x, s, s_0)
-    return s
+    return check_result(s)
 
 
 @torch.no_grad()
@@ -42,8 +42,7 @@ def rounds_needed(cell: Cell, x: Tensor, tolerance: float = 1e-6, s_0: Tensor | 
     At most T.  Use float64 for a tolerance near 1e-6: rounding in float32 changes the states by as much.
     Raises as ``unroll`` does, and ValueError for a negative tolerance.
     """
-    if not tolerance >= 0:
-        raise ValueError(f"tolerance={tolerance}: it must be at least 0")
+    (tolerance,) = check_real(least=0, tolerance=tolerance)
     x, s_0 = checked(cell, x, s_0)
     s = guess(x, s_0)
     for rounds in range(len(x)):

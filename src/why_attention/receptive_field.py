@@ -17,7 +17,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from why_attention.checks import check_real, check_whole
+from why_attention.checks import check_real, check_tensors, check_whole
 from why_attention.convolution import padding
 from why_attention.influence import check_input, check_zeros, output
 from why_attention.norms import frobenius_norm
@@ -193,10 +193,11 @@ def positions_holding(part: float, profile: Tensor) -> int:
 def shares(profile: Tensor) -> Tensor:
     """Return a profile divided by its sum, in float64, for a sum of few digits would lose positions.
 
-    Raises ValueError where the profile is empty, all zero, negative or not finite.
+    Raises ValueError where the profile is no tensor, or empty, all zero, negative or not finite.
     """
+    check_tensors(profile=profile)
     if profile.ndim != 1:
-        raise ValueError(f"the profile has shape {tuple(profile.shape)}: it must be (n,)")
+        raise ValueError(f"the profile has {profile.ndim} dimensions, shape {tuple(profile.shape)}: it must be (n,)")
     if bad := int((~(profile.isfinite() & (profile >= 0))).sum()):
         raise ValueError(
             f"the profile has {bad} negative, NaN or infinite among its {len(profile)} numbers: it must have 0"

@@ -13,6 +13,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from why_attention.checks import check_floats, check_result
+
 __all__ = ["hidden_states"]
 
 
@@ -20,8 +22,9 @@ def hidden_states(layers: list[Callable[[Tensor], Tensor]], x: Tensor, residual:
     """Return x and what every layer makes of it: (L + 1, …, n, d).
 
     layers: modules or functions that map (…, n, d) to the same shape.  The normalisation has no weights of its own.
-    Raises ValueError for a layer that changes the shape.
+    Raises ValueError for a layer that changes the shape, and for numbers that are not finite or become too large.
     """
+    check_floats(x=x)
     states = [x]
     for number, layer in enumerate(layers, start=1):
         y = layer(x)
@@ -31,4 +34,4 @@ def hidden_states(layers: list[Callable[[Tensor], Tensor]], x: Tensor, residual:
             raise ValueError(f"layer {number} made {tuple(y.shape)} of {tuple(x.shape)}: it must keep the shape")
         x = F.layer_norm(x + y, x.shape[-1:]) if residual else y
         states.append(x)
-    return torch.stack(states)
+    return check_result(torch.stack(states))
