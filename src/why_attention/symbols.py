@@ -57,7 +57,6 @@ SYMBOLS = (
     Symbol("l", "", "l", "", Text(zh="往回的步数", en="steps back in time")),
     Symbol("g", "", "g", "", Text(zh="增益", en="gain")),
     Symbol(r"\sigma", "", "σ", "", Text(zh="输入尺度", en="scale of the inputs")),
-    Symbol(r"\sigma(b)", "", "", "", Text(zh="sigmoid 函数在 $b$ 处的值", en="the sigmoid function at $b$")),
     Symbol("a_t", "a", "", "", Text(zh="线性循环里乘旧状态的数", en="factors of a linear recurrence")),
     Symbol("b_t", "b", "", "", Text(zh="线性循环里新加的数", en="what a linear recurrence adds")),
     # convolution

@@ -318,7 +318,7 @@ CLAIMS = (
         verdict=Verdict.QUALIFIED,
         sources=(BAHDANAU, CHENG),
         page="two-roads",
-        section=Text(zh="再长的文字，也装进一样大的状态", en="However long the text, the state is as large as ever"),
+        section=Text(zh="文字再长，状态也还是那么大", en="However long the text, the state is as large as ever"),
         check=fixed_state,
     ),
     Claim(

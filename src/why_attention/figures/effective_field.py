@@ -86,7 +86,7 @@ def figure() -> Explorable:
     log_depths = [math.log10(depth) for depth in DEPTHS]
     return Explorable(
         "effective-field",
-        title=Text(zh="读得到，不等于有影响", en="Covered is not influencing"),
+        title=Text(zh="读得到，不等于有影响", en="What is read need not have influence"),
         reading=Text(
             zh="读图：左图的横轴是输入离输出多远，纵轴是它占全部影响的百分之几；灰线到哪里，感受野就到哪里，"
             "灰线的高度是所有输入影响都一样时各自的份额。右图两轴都是对数刻度：半径每层长一样多，标准差只按层数的平方根长，现在差多少，看竖线。"

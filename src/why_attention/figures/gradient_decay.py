@@ -136,7 +136,12 @@ def figure() -> Explorable:
                 start=1.0,
                 folded=True,
             ),
-            Control("bound", [False, True], label=Text(zh="画出上界 ∏‖J‖₂", en="draw the bound ∏‖J‖₂"), folded=True),
+            Control(
+                "bound",
+                [False, True],
+                label=Text(zh="画出上界 ∏‖J‖₂（第一个种子）", en="draw the bound ∏‖J‖₂ (first seed)"),
+                folded=True,
+            ),
         ],
         panels=[
             Lines(
