@@ -21,7 +21,19 @@ from why_attention.tasks.rates import RateSearch
 from why_attention.transformer import Transformer, generation_loss
 from why_attention.transformer import train as train_transformer
 
-__all__ = ["VARIANTS", "BLIND", "HONEST", "twice", "built", "stopped_falling", "train", "RATES", "EXPERIMENT"]
+__all__ = [
+    "VARIANTS",
+    "BLIND",
+    "HONEST",
+    "twice",
+    "built",
+    "stopped_falling",
+    "train",
+    "RATES",
+    "good_rates",
+    "best_rate",
+    "EXPERIMENT",
+]
 
 # The task
 
@@ -79,12 +91,12 @@ def stopped_falling(losses: list[float]) -> bool:
 
 
 def train(variant: str, seed: int) -> Trained:
-    """Train a variant at its best rate until its loss has stopped falling, and measure it.
+    """Train a variant at its own rate until its loss has stopped falling, and measure it.
 
     Measured: the rate; the curve; the steps taken; the training loss, which is the last point of the curve; and the loss in
     generation, the mean over each half.  Raises ValueError where the loss still falls after 20,000 steps.
     """
-    model, rate = built(variant, seed), RATES.best(variant)
+    model, rate = built(variant, seed), best_rate(variant)
     losses = train_transformer(model, twice, CAP, seed, rate, enough=stopped_falling)
     if not stopped_falling(losses):
         raise ValueError(f"{variant}, seed {seed}: the loss still falls after {CAP} steps at rate {rate}")
@@ -116,6 +128,20 @@ def search(variant: str, rate: float, seed: int) -> Trained:
 RATES = RateSearch(
     "missing-parts", list(VARIANTS), rates=[0.0003, 0.001, 0.003, 0.01, 0.03], seeds=[100, 101], train=search
 )
+
+
+def good_rates(variant: str) -> list[float]:
+    """Return the rates at which the search ended within 0.01 of the lowest loss: what is less is no difference."""
+    losses = RATES.losses(variant)
+    return [rate for rate, loss in losses.items() if loss - min(losses.values()) < LEAST_FALL]
+
+
+def best_rate(variant: str) -> float:
+    """Return the middle one of the good rates, of two the smaller: at the largest, training may still break down."""
+    good = good_rates(variant)
+    return good[(len(good) - 1) // 2]
+
+
 EXPERIMENT = Experiment(
     "missing-parts",
     [{"variant": variant, "seed": seed} for variant in VARIANTS for seed in range(3)],
