@@ -40,7 +40,7 @@ def weights(n: int, scale: float, mask: bool, positions: bool) -> torch.Tensor:
     tokens, W_q, W_k = drawn()
     x = tokens[:, :n] + sinusoidal_positions(n, SIZE, dtype=torch.float64) if positions else tokens[:, :n]
     Q, K = x @ W_q.mT, x @ W_k.mT
-    return scaled_dot_product_attention(scale * Q, K, x, causal_mask(n, n) if mask else None)[1]
+    return scaled_dot_product_attention(scale * Q, K, x, causal_mask(n, n)[None] if mask else None)[1]
 
 
 def decades(n: int, scale: float, mask: bool, positions: bool) -> torch.Tensor:

@@ -323,12 +323,12 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
         reading=Text(
             zh="读图：左图是公式给出的一层的代价，一次乘加算 2 个 FLOP；灰色的点标出 FLOPs 相等之处，灰色的竖线是现在的 n。"
             "注意力的核心部分只有 QKᵀ 和 AV 两个乘积，整层还有四个投影，都不算前馈网络，也不减因果掩码省下的一半。"
-            f"最长路径是把任意两个位置连上要经过的边数，卷积要叠那么多层；多头时每头 dₖ = {HEAD_SIZE}；窗口是 {WINDOW} 个位置，融合指不存 n × n 权重。"
+            f"最长路径是把任意两个位置连上要经过的边数（卷积是因果的，只从前往后连），卷积要叠那么多层；多头时每头 dₖ = {HEAD_SIZE}；窗口是 {WINDOW} 个位置，融合指不存 n × n 权重。"
             "右图是实测的前向时间，粗线是中位数，细线是上下四分位数；循环层逐步的循环不在 Python 里，LSTM 和注意力用融合算子，"
             "所以实测的交点与公式的不同，也随机器和线程数而变。",
             en="How to read it: on the left, the cost of one layer by formula, a multiply-add counted as 2 FLOPs; grey dots mark "
             "where FLOPs are equal, the grey vertical line is the n chosen. The core is only the products QKᵀ and AV, whole attention has four projections besides; no feed-forward network is counted, nor the half of the core that a causal mask saves. The longest path counts the edges between any two "
-            f"positions, and convolutions need as many layers; every head has dₖ = {HEAD_SIZE}, a restricted query sees {WINDOW} "
+            f"positions (convolutions are causal: from the earlier to the later), and convolutions need as many layers; every head has dₖ = {HEAD_SIZE}, a restricted query sees {WINDOW} "
             "positions, and fused attention holds no n × n weights. On the right, measured times of a forward pass, bold lines medians and thin ones the quartiles; "
             "no recurrent layer runs its steps in Python, the LSTM and attention run fused kernels, and so measured crossings are "
             "not those of the formulae and move with the machine and its threads.",

@@ -133,11 +133,11 @@ def figure() -> Explorable:
         reading=Text(
             zh="读图：两幅图的纵轴相同，都是输入 xⱼ 对输出 yᵢ 的影响，也就是雅可比矩阵 ∂yᵢ/∂xⱼ 的 Frobenius 范数，对数刻度。"
             "一幅的横轴是两个位置的距离，画到 n/2；另一幅的横轴是序列长度。虚线 1/n 供对照。"
-            "细线是三个随机种子，粗线是它们的中位数。一层、一个头的注意力，矩阵和输入都是随机的，注意力权重因此接近平分，d = 16。",
+            "细线是三个随机种子，粗线是它们的中位数。一层、一个头的注意力，矩阵和输入都是随机的，没有哪个键独占一行，d = 16。",
             en="How to read it: upwards in both plots, the influence of input xⱼ on output yᵢ, the Frobenius norm of the Jacobian "
             "∂yᵢ/∂xⱼ, on a logarithmic axis. Across in one, the distance between the two positions, up to n/2; in the other, "
             "the length of the sequence. The dashed 1/n is there to compare. Thin lines are three random seeds, bold ones "
-            "their median. One attention layer of one head, random matrices and inputs, so that its weights are nearly equal; d = 16.",
+            "their median. One attention layer of one head, random matrices and inputs, so that no key takes most of a row; d = 16.",
         ),
         controls=[
             Control("n", LENGTHS, label=Text(zh="序列长度", en="length of the sequence"), symbol="n", start=64),
