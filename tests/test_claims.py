@@ -168,20 +168,26 @@ def test_a_check_measures_the_same_again_whatever_was_drawn_before(number):
         (
             3,
             [
-                "RNN：8、8、8 个数，传过 8 个",
-                "GRU：8、8、8 个数，传过 8 个",
-                "LSTM：16、16、16 个数，传过 16 个",
-                "LSTMN：192、1632、16032 个数，传过 64 个",
+                "RNN：留下 8、8、8 个数，传过 8 个",
+                "GRU：留下 8、8、8 个数，传过 8 个",
+                "LSTM：留下 16、16、16 个数，传过 16 个",
+                "LSTMN：留下 192、1632、16032 个数，传过 64 个",
             ],
         ),  # (t + 2) 2H
         (4, ["50%", "12 轮"]),  # d / (d + H), ⌈log2 4096⌉
-        (7, ["0.0313 … 0.0313"]),  # 2⁻⁵
+        (7, ["‖∏J_t‖ 是 0.031；"]),  # 2⁻⁵
         (11, ["500 层", "1000 层"]),  # ⌈1000/2⌉ and ⌈2·1000/2⌉
         (12, ["1024", "3070", "9 层", "7 层", "正是"]),  # 2¹⁰, 1 + 3·1023, 2·(2⁹ − 1) ≥ 1000, 3⁷ − 1 ≥ 1000
         (17, ["RNN: 27", "CNN: 13", "9): 3", "attention: 1；", "(r = 9): 7"]),  # n, ⌈26/2⌉, log₃ 27, 1, ⌈26/4⌉
         (18, [f"{n / (128 + n):.0%}" for n in (32, 128, 1024)]),  # 4n²d / (8nd² + 4n²d)
         (19, [f"{cost.doubling(n, 64):.2f}" for n in (8, 64, 512)] + ["总是 4 倍"]),
-        (21, ["2020-06，2.00 倍", f"2022-05，{cost.doubling(128, 16):.2f} 倍", "2023-12，2.00 倍"]),
+        (
+            21,
+            [
+                f"（{month}）：FLOP 变成 {ratio:.2f} 倍"
+                for month, ratio in (("2020-06", 2), ("2022-05", cost.doubling(128, 16)), ("2023-12", 2))
+            ],
+        ),
     ],
 )
 def test_a_value_is_the_one_of_its_closed_form(number, expected):
@@ -345,7 +351,7 @@ def no_mask(L, S):
     return torch.ones(L, S, dtype=torch.bool)
 
 
-RIGHT, QUALIFIED, WRONG, UNDECIDED = Verdict.RIGHT, Verdict.QUALIFIED, Verdict.WRONG, Verdict.UNDECIDED
+RIGHT, QUALIFIED, WRONG = Verdict.RIGHT, Verdict.QUALIFIED, Verdict.WRONG
 OTHERWISE = {  # on what: number, check, verdict
     "networks of one state": (3, lambda: of_recurrence.fixed_state(("RNN", "LSTM")), RIGHT),
     "an LSTM that keeps every state": (3, lambda: of_recurrence.fixed_state(("LSTMN",)), WRONG),
@@ -363,12 +369,16 @@ OTHERWISE = {  # on what: number, check, verdict
         WRONG,
     ),
     "a few norms of 0.001": (7, lambda: of_recurrence.a_few_small_norms(factor=0.001), RIGHT),
-    "RNNs with norms below 1": (7, lambda: of_recurrence.a_few_small_norms(gain=0.4), UNDECIDED),
     "a gain of 0.5": (8, lambda: of_recurrence.explosion(0.5), RIGHT),
     "a gain of 3, small inputs": (8, lambda: of_recurrence.explosion(3.0, scales=(0.1,)), WRONG),
     "a forget bias of 1": (9, lambda: of_recurrence.forget_gates(((1, 1),)), RIGHT),
     "a forget bias of 5, no inputs": (9, lambda: of_recurrence.forget_gates(((5, 0),)), WRONG),
     "an LSTM that starts with bias 1": (10, lambda: of_recurrence.memory_of_the_trained(forget_bias=1.0), RIGHT),
+    "a model that learned the longest T tried": (
+        10,
+        lambda: of_recurrence.memory_of_the_trained(models=("attention",)),
+        WRONG,
+    ),
     "neighbours": (11, lambda: of_convolution.layers_to_reach(distance=1), RIGHT),
     "dilated layers": (11, lambda: of_convolution.layers_to_reach(growth=2), WRONG),
     "a single block": (12, lambda: of_convolution.dilated_blocks(copies=1), RIGHT),
@@ -401,6 +411,7 @@ OTHERWISE = {  # on what: number, check, verdict
     "a fused kernel": (20, lambda: of_comparison.memory((False,)), WRONG),
     "an earlier year": (21, lambda: of_history.efficient_since(since="2020-01"), QUALIFIED),
     "positions besides": (24, lambda: of_history.four_parts(positions=True), RIGHT),
+    "32 layers, in which tokens become alike all the same": (24, lambda: of_history.four_parts(depth=32), WRONG),
     "no residual connections": (24, lambda: of_history.four_parts(residual=False), WRONG),
     "a claim that is right": (
         25,

@@ -77,19 +77,20 @@ def one_step_fades(factors: tuple[float, ...] = (1, 20), residual: bool = False,
     near_and_far = [
         [off_diagonal(layer, x, factors[0], m).diagonal(-steps).mean().item() for steps in (1, 40)] for m in (0, slope)
     ]
-    plain, biased = (" → ".join(power_text(math.log10(size)) for size in pair) for pair in near_and_far)
+    plain, biased = (" → ".join(power_text(math.log10(size), 2) for size in pair) for pair in near_and_far)
     far = LENGTHS[-1]
     right = recalled("attention", far)  # training gathers again what dilution has thinned out
     value = Text(
-        zh=f"路径长度 {path}；n 从 16 到 64，对别处的平均影响 {means[0]:.2f} → {means[1]:.3f}（乘以 n 是 {16 * means[0]:.1f} 和 "
-        f"{64 * means[1]:.1f}）；分数乘 {factors[-1]}，Σa(1−a) 从 {sensitivity[0]:.2f} 到 {sensitivity[-1]:.2f}；"
-        f"叠 12 层，token 之间的差异从 {power_text(diversity[0])} 到 {power_text(diversity[1])}；"
-        f"距离从 1 到 40，影响 {plain}，每隔一步分数减 {slope:g}，则 {biased}；不过训练以后，隔 {far} 个 token 仍答对 {right:.2f}",
+        zh=f"路径长度 {path}；n 从 16 到 64，对别处的平均影响 {means[0]:.2f} → {means[1]:.3f}（乘以 n，是 {16 * means[0]:.1f} 和 "
+        f"{64 * means[1]:.1f}）；分数乘 {factors[-1]}，softmax 的灵敏度 Σa(1−a) 从 {sensitivity[0]:.2f} 到 {sensitivity[-1]:.2f}；"
+        f"只叠注意力，12 层，token 之间的差异从 {power_text(diversity[0], 2)} 到 {power_text(diversity[1], 2)}；"
+        f"距离从 1 到 40，影响 {plain}，若每隔一步分数减 {slope:g}，则 {biased}；不过训练以后，{far} 个 token 里问第一个，答对 {right:.2f}",
         en=f"path length {path}; n from 16 to 64: mean influence on others {means[0]:.2f} → {means[1]:.3f} (times n: "
-        f"{16 * means[0]:.1f} and {64 * means[1]:.1f}); scores × {factors[-1]}: Σa(1−a) from {sensitivity[0]:.2f} to "
-        f"{sensitivity[-1]:.2f}; 12 layers: the tokens' diversity from {power_text(diversity[0])} to {power_text(diversity[1])}; "
-        f"distance from 1 to 40: influence {plain}, with scores less {slope:g} a step {biased}; once trained, though, attention "
-        f"recalls across {far} tokens with accuracy {right:.2f}",
+        f"{16 * means[0]:.1f} and {64 * means[1]:.1f}); scores × {factors[-1]}: sensitivity of the softmax, Σa(1−a), from "
+        f"{sensitivity[0]:.2f} to {sensitivity[-1]:.2f}; attention only, 12 layers: the tokens' diversity from "
+        f"{power_text(diversity[0], 2)} to {power_text(diversity[1], 2)}; distance from 1 to 40: influence {plain}, and with {slope:g} "
+        f"taken off the score for each step {biased}; once trained, though, attention asked for the first of {far} tokens is "
+        f"right {right:.2f} of the time",
     )
     fades = {
         "thins out": strongest[1] < 0.6 * strongest[0],
@@ -184,12 +185,12 @@ def content_and_support(T: int = LENGTHS[2], without: str = "attention without p
     window = built("CNN", T, torch.Generator()).body.span
     score, whole, ablated = induction_head()
     value = Text(
-        zh=f"换一句话，最后一个 token 不变，它那一行注意力权重最多变 {of_content:.2f}；训练以后问首个 token，隔 {T // 2} 个，卷积（每个输出只看 {window} 个输入）"
-        f"答对 {near:.2f}，隔 {T} 个，{cnn:.2f}，而注意力 {attended:.2f}，不给它位置就只有 {bare:.2f}；"
+        zh=f"换一句话，最后一个 token 不变，它那一行注意力权重最多变 {of_content:.2f}；训练以后，{T // 2} 个 token 里问第一个，卷积（每个输出只看 {window} 个输入）"
+        f"答对 {near:.2f}，{T} 个里问，{cnn:.2f}，而注意力 {attended:.2f}，不给它位置就只有 {bare:.2f}；"
         f"一个归纳头，{score:.2f} 的权重落在该看的地方，去掉它，准确率从 {whole:.3f} 变为 {ablated:.3f}",
         en=f"another sentence with the same last token changes that token's attention weights by up to {of_content:.2f}; trained to "
-        f"recall the first of {T // 2} tokens, a convolution (each output sees {window} inputs) is right {near:.2f} of the time, of {T}, "
-        f"{cnn:.2f}, attention {attended:.2f}, and without positions only {bare:.2f}; an induction head has {score:.2f} of its "
+        f"recall the first of {T // 2} tokens, a convolution (each output sees {window} inputs) is right {near:.2f} of the time; of the "
+        f"first of {T}, only {cnn:.2f}, where attention has {attended:.2f}, and {bare:.2f} without positions; an induction head has {score:.2f} of its "
         f"weight where it should look, and removing it changes accuracy from {whole:.3f} to {ablated:.3f}",
     )
     learned_where = of_content > 0.01 and attended >= LEARNED > cnn
@@ -204,11 +205,11 @@ CLAIMS = (
             en="In attention any two points are one step apart, and that is the end of vanishing gradients.",
         ),
         correct=Text(
-            zh="只能说：没有距离偏置时，一层之内没有随距离的指数衰减；ALiBi 就按设计让它衰减。权重接近平均时，影响约按 1/n 稀释；"
-            "softmax 一饱和，分数就几乎收不到梯度；只叠注意力，token 会变得彼此一样。",
+            zh="只能说：没有距离偏置时，一层之内没有随距离的指数衰减；ALiBi 就按设计让它衰减。没有哪个键突出时，影响约按 1/n 稀释；"
+            "softmax 一饱和，分数动一点，权重几乎不动；只叠注意力，token 会变得彼此一样。",
             en="Only this is true: without a distance bias nothing decays exponentially with distance within a layer; ALiBi makes it "
-            "decay by design. Where weights are nearly even, influence thins out about as 1/n; a saturated softmax passes "
-            "hardly any gradient to its scores; and bare stacks make all tokens alike.",
+            "decay by design. Where no key stands out, influence thins out about as 1/n; the weights of a saturated "
+            "softmax hardly follow their scores; and bare stacks make all tokens alike.",
         ),
         verdict=Verdict.WRONG,
         sources=(VASWANI, DONG, PRESS),
@@ -223,8 +224,8 @@ CLAIMS = (
             en="To attention, 1000 steps away is the same as 1 step away.",
         ),
         correct=Text(
-            zh="一层，不加位置，不加掩码：确实如此，而这正说明它不懂次序，位置得另外加；加了以后，远近就有了分别。",
-            en="Exactly so in one layer without positions or mask, which is to say that it knows no order. Positions have to "
+            zh="不加位置，不加掩码：确实如此，叠多少层都一样，而这正说明它不懂次序，位置得另外加；加了以后，远近就有了分别。",
+            en="Exactly so without positions or mask, in any number of layers, which is to say that it knows no order. Positions have to "
             "be added, and then near and far differ again.",
         ),
         verdict=Verdict.QUALIFIED,

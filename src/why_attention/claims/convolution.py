@@ -73,7 +73,7 @@ def dilated_blocks(growth: int = 2, k: int = 2, copies: int = 3) -> Result:
         f"k = 3 达到 1000 步：不膨胀 {depths[0]} 层，每层翻倍 {depths[1]} 层，每层乘 3 则 {depths[2]} 层。"
         f"{whole[1]} 个随机的膨胀序列，{whole[0]} 个没有空洞，"
         + ("正是从小到大排好后，每个膨胀都不超过前面各层感受野的那些" if rule else "与更准确的说法对不上"),
-        en=f"k = {k}, d = 1 … {block[-1].dilation}: a field of {fields[-1]}; stacks of it, {copies} in all: {together}; k = 3 reaches "
+        en=f"k = {k}, d = 1 … {block[-1].dilation}: a field of {fields[-1]}; {copies} such blocks: {together}; k = 3 reaches "
         f"1000 steps with {depths[0]} layers without dilation, {depths[1]} if it doubles, {depths[2]} if it grows by a factor of 3 "
         f"a layer. Of {whole[1]} random lists of dilations {whole[0]} have no holes, "
         + ("exactly those that, sorted, never exceed the field of the ones before" if rule else "which does not fit"),
@@ -92,8 +92,8 @@ CLAIMS = (
             en="To see a distance of |i−j| takes |i−j|/(k−1) layers of convolution: about 500 for 1000 steps with k = 3.",
         ),
         correct=Text(
-            zh="商要进成整数，而且这是因果卷积的公式；居中的卷积两边平分，要多一倍。步幅、膨胀和池化都会改变它。",
-            en="Rounded up, and for causal kernels; a centred one reads half to either side and needs twice as many. Stride, "
+            zh="商要进成整数，而且这是因果卷积的公式；居中的卷积两边平分，大约要多一倍。步幅、膨胀和池化都会改变它。",
+            en="Rounded up, and for causal kernels; a centred one reads half to either side and needs about twice as many. Stride, "
             "dilation and pooling all change it.",
         ),
         verdict=Verdict.QUALIFIED,
