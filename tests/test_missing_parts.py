@@ -91,9 +91,10 @@ def losses_of(means):
         ([2.0 - 0.002 * i for i in range(30)], False),  # falls by 0.02 in 1000 steps
         ([2.0 - 0.0005 * i for i in range(30)], True),  # falls by 0.005
         (11 * [2.0] + [1.9] + 5 * [2.0], False),  # has just found lower
-        ([1.0] + 10 * [1.5], True),  # rises
+        ([1.0] + 10 * [1.5], False),  # has risen
         (10 * [2.0] + 9 * [1.0] + [5.0], False),  # a spike does not count
-        (10 * [2.0] + 10 * [1.0] + [5.0], True),
+        (10 * [2.0] + 10 * [1.0] + [5.0], False),  # ends on a spike
+        (10 * [2.0] + 9 * [1.0] + [5.0] + 2 * [1.0], True),
     ],
 )
 def test_training_stops_when_nothing_lower_was_found_in_a_thousand_steps(means, stops):

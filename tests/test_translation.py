@@ -271,10 +271,12 @@ def test_a_stored_rate_is_inside_the_grid_of_the_search():
 
 
 def test_attention_opens_the_bottleneck_and_fails_past_its_training_too(stored):
-    longest, far = (translation.LENGTHS.index(length) for length in (translation.LONGEST, translation.LENGTHS[-1]))
+    lengths = (translation.LONGEST, translation.LONGEST + 2, translation.LENGTHS[-1])
+    longest, longer, far = (translation.LENGTHS.index(length) for length in lengths)
     for seed in translation.SEEDS:
         attention, bottleneck = stored["attention", seed], stored["bottleneck", seed]
-        assert attention["exact_match"][longest] >= 0.9 > bottleneck["exact_match"][longest]
+        assert attention["exact_match"][longest] >= 0.99 > bottleneck["exact_match"][longest]
+        assert attention["exact_match"][longer] >= 0.9 and bottleneck["exact_match"][longer] < 0.5
         assert attention["top1"][longest] >= 0.9
         assert attention["exact_match"][far] < 0.5
 

@@ -30,9 +30,9 @@ PAGE_MODULES = ["page"]
 
 
 def joined(names: list[str]) -> str:
-    """Return the modules as one: without their imports, for all names are in one scope then, and their exports."""
+    """Return the modules as one: without imports and exports, since all names share one scope, and without comments."""
     source = "\n".join((FOLDER / "js" / f"{name}.js").read_text(encoding="utf-8") for name in names)
-    source = re.sub(r"^import .*\n", "", source, flags=re.MULTILINE)
+    source = re.sub(r"^import .*\n|^ *//.*\n", "", source, flags=re.MULTILINE)
     return re.sub(r"^export (?=function|async|const|class)", "", source, flags=re.MULTILINE)
 
 

@@ -134,7 +134,7 @@ def figure() -> Explorable:
             "scale, and each row adds up to exactly 1. A star stands before a wrong word. The translation, in a made-up "
             "language (nouns end in o, adjectives in a, quantifiers in i), turns each phrase round, so right weights form short "
             "lines that run backwards. The fixed bottleneck has no weights: every step reads one and the same vector, no path "
-            "leads to any one word, and the matrix is hatched. In the plot: across, the length of a sentence; upwards, the "
+            "leads to one word only, and the matrix is hatched. In the plot: across, the length of a sentence; upwards, the "
             f"share of sentences without any mistake, of {TESTED} at each length. Thin lines are three random seeds, bold ones "
             f"their median; dashed verticals are the longest sentences of training ({LONGEST} words) and the current sentence. "
             "One rule ended training for both translators: where the loss on sentences held out no longer improved, the "

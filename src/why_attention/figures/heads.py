@@ -221,11 +221,11 @@ def figure() -> Explorable:
                 [
                     Text(
                         zh="，末尾的字母以前出现时，跟在后面的正是它",
-                        en=", which is what came after the last letter before",
+                        en=", which is what followed that letter earlier",
                     ),
                     Text(
                         zh="，可是末尾的字母以前出现时，跟在后面的不是它",
-                        en=", which is not what came after the last letter before",
+                        en=", which is not what followed that letter earlier",
                     ),
                     Text(
                         zh="，可是末尾的字母以前没有出现过，无从猜起：没练过的地方，它不知道自己不知道",

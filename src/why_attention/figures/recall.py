@@ -217,13 +217,14 @@ def figure() -> Explorable:
             "两幅图的横轴都是 T，对数刻度。一幅的纵轴是训练后在新序列上的准确率，瞎猜是 1/8；"
             "另一幅是训练之前，损失对第一个符号的嵌入的梯度 ‖∂L/∂e₁‖，对数刻度，线笔直掉下去就是恰好为 0。"
             "橙红的是循环，绿的是卷积，蓝的是注意力。粗线是三个种子的中位数，选中的模型还用细线画出每个种子。"
-            f"每个模型各用一个搜索出来的学习率，最多训练 {STEPS} 步。有些组合没有训练，准确率那幅图就空着，只画梯度。",
+            f"准确率不低于 {LEARNED} 的，算学会了。每个模型各用一个搜索出来的学习率，最多训练 {STEPS} 步。有些组合没有训练，准确率那幅图就空着，只画梯度。",
             en="How to read it: a sequence has T tokens: the first is one of 8 symbols, the same symbols follow as distractors, "
             "and the last asks which symbol came first. Across in both plots, T, on a logarithmic axis. Upwards in one, the "
             "accuracy on new sequences after training, where a guess has 1/8; in the other, before any training, the gradient of "
             "the loss with respect to the embedding of the first symbol, ‖∂L/∂e₁‖, on a logarithmic axis, where a line drops "
             "straight down to an exact 0. Recurrent models are orange-red, convolutions green, attention blue. Bold lines are "
-            "the median of three seeds, thin ones the seeds of the model that you choose. Each model has a learning rate of its "
+            "the median of three seeds, thin ones the seeds of the model that you choose. A model has "
+            f"learned from an accuracy of {LEARNED} on. Each model has a learning rate of its "
             f"own, found by a search, and trains for {STEPS} steps at most. Combinations that were not trained are left blank "
             "among the accuracies; their gradient is drawn.",
         ),
@@ -250,7 +251,7 @@ def figure() -> Explorable:
             ),
             Control(
                 "step",
-                list(range(0, STEPS + 1, EVERY)),
+                list(range(0, STEPS + 1, 2 * EVERY)),
                 label=Text(zh="训练了多少步", en="steps of training"),
                 start=STEPS,
                 folded=True,
@@ -300,20 +301,24 @@ def figure() -> Explorable:
         ],
         sentence=Sentence(
             Text(
-                zh="T = {T}，{model}：训练之前，传回第一个符号的梯度是 {gradient}；最多训练 {step} 步之后，准确率：{accuracy}{verdict}"
+                zh="T = {T}，{model}，最多训练 {step} 步：训练之前，传回第一个符号的梯度是 {gradient}；{told}{accuracy}{verdict}"
                 "它学会了的最长的 T 是 {longest}（– 是没有；最长试到 {trained}）。分界是梯度 {best}，从图中的 {old} 次训练里选出：大于它的学会、"
                 "小于它的没学会，说中 {right_old} 次。换上没有参与挑选的 {new} 次，说中 {right_new} 次：小于它却学会的有 {below} 次；"
                 "大于它却没学会的有 {above} 次，其中 {unordered} 次是没有位置的注意力，它分不出哪个符号排在第一。"
                 "{budget} 步的分界不是定律：再练下去，它也许会移。",
-                en="T = {T}, {model}: before training, the gradient at the first symbol is {gradient}; accuracy after at most "
-                "{step} steps of training: {accuracy}{verdict} The longest T that it learned is {longest} (– for none; the "
+                en="T = {T}, {model}, at most {step} steps of training: before it, the gradient at the first symbol is {gradient}; "
+                "{told}{accuracy}{verdict} The longest T that it learned is {longest} (– for none; the "
                 "longest tried, {trained}). The threshold, a gradient of {best}, was chosen on the {old} runs drawn: that runs above it learn "
                 "and runs below it do not is right for {right_old}. Of {new} other runs, which did not choose it, it is right for "
                 "{right_new}: {below} learned below it; {above} did not above it, {unordered} of them attention without "
                 "positions, which cannot tell which symbol came first. A threshold for {budget} steps is no law: with more steps "
                 "it may move.",
             ),
-            gradient=lambda model, T, seed: power_text(median_gradient(model, T, seed), 2),
+            gradient=lambda model, T, seed: power_text(median_gradient(model, T, seed)),
+            told=Choice(
+                lambda model, T: int(T <= TRAINED[model]),
+                [Text(zh="", en=""), Text(zh="训练之后的准确率是 ", en="the accuracy after it is ")],
+            ),
             accuracy=shown_accuracy,
             verdict=Choice(
                 verdict,
@@ -325,7 +330,7 @@ def figure() -> Explorable:
             ),
             longest=longest,
             trained=lambda model: str(TRAINED[model]),
-            best=lambda: power_text(best, 2),
+            best=lambda: power_text(best),
             old=lambda: str(len(old)),
             right_old=lambda: str(len(old) - sum(map(len, misjudged(best, old)))),
             new=lambda: str(len(new)),

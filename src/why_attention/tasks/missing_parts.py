@@ -83,11 +83,16 @@ def curve(losses: list[float]) -> list[float]:
 
 
 def stopped_falling(losses: list[float]) -> bool:
-    """Return whether the lowest mean of 100 steps has come down by less than 0.01 in the last 1000 steps."""
+    """Return whether the lowest mean of 100 steps has come down by less than 0.01 in the last 1000 steps.
+
+    The last mean must be as close to the lowest, so that no run ends where its loss has just jumped up.
+    """
     if len(losses) % EVERY:
         return False
     means = curve(losses)
-    return len(means) > PATIENCE and min(means[:-PATIENCE]) - min(means) < LEAST_FALL
+    if len(means) <= PATIENCE:
+        return False
+    return max(min(means[:-PATIENCE]), means[-1]) - min(means) < LEAST_FALL
 
 
 def train(variant: str, seed: int) -> Trained:
