@@ -1,11 +1,11 @@
 """What one layer costs that reads n positions of d numbers and gives as many: one function an architecture.
 
 Each FLOP count is a formula that reads like its layer's equation.  A multiply-add counts as 2 FLOPs; biases, softmax,
-gates and everything else that works number by number are left out, for they are of lower order, as ``FlopCounterMode``
+gates and everything else that works number by number are left out, since they are of lower order, as ``FlopCounterMode``
 leaves them out.  ``counted_flops`` compares the formulae with what torch's layers do, ``dependency_graph`` with a search.
 
 Sources: Vaswani et al. 2017, arXiv 1706.03762, Table 1 (complexity, sequential operations, maximum path length) and §4;
-van den Oord et al. 2016, arXiv 1609.03499, §2.1 (dilated); Rabe & Staats 2021, arXiv 2112.05682 (memory when fused).
+van den Oord et al. 2016, arXiv 1609.03499, §2.1 (dilated); Dao et al. 2022, arXiv 2205.14135 (memory when fused).
 """
 
 from collections.abc import Callable
