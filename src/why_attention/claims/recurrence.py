@@ -369,9 +369,10 @@ CLAIMS = (
             en="∂h_t/∂h_1 is the product of ∂h_i/∂h_{i−1} over the steps.",
         ),
         correct=Text(
-            zh="还要说清两点：矩阵相乘有次序，最晚的一步在最左边；LSTM 传下去的是 (h, c)，只把 h 对 h 的雅可比矩阵连乘，会漏掉经过 c 的路径。",
+            zh="还要说清两点：矩阵相乘有次序，最晚的一步在最左边；LSTM 传下去的是 (h, c)，只把 h 对 h 的雅可比矩阵连乘，会漏掉由 c 从一步带到下一步的路径。",
             en="Two things need saying: matrices have an order, with the latest step on the left; and an LSTM hands on "
-            "(h, c), so a product of the Jacobians of h by h leaves out every path through c.",
+            "(h, c), so a product of the Jacobians of h by h leaves out every path on which c "
+            "carries the signal from one step to the next.",
         ),
         verdict=Verdict.QUALIFIED,
         sources=(PASCANU,),
