@@ -572,12 +572,13 @@ def profiles(draw):
 
 def layers_of_all_kinds(draw, d):
     dtype = draw.one(FLOATS[2:])
+    attend = attention.MultiHeadAttention(d, 1, dtype=dtype)
     return (
         draw.one(
             [
                 convolution.Convolution(d, draw.size(3), dtype=dtype),
-                lambda x: attention.MultiHeadAttention(d, 1, dtype=dtype)(x, need_weights=True)[0],
-                attention.MultiHeadAttention(d, 1, dtype=dtype),  # gives a tuple
+                lambda x: attend(x, need_weights=True)[0],
+                attend,  # gives a tuple
                 torch.nn.LSTM(d, d, dtype=dtype),
                 lambda x: x.sum(),
                 lambda x: torch.zeros_like(x),

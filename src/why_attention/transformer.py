@@ -20,7 +20,15 @@ from torch.nn import functional as F
 
 from why_attention.attention import MultiHeadAttention
 from why_attention.attention import check_tokens as check_vectors
-from why_attention.checks import check_dtype, check_floats, check_real, check_result, check_same_dtype, check_whole
+from why_attention.checks import (
+    check_dtype,
+    check_floats,
+    check_real,
+    check_result,
+    check_same_dtype,
+    check_tensors,
+    check_whole,
+)
 from why_attention.masks import causal_mask
 from why_attention.positions import sinusoidal_positions
 
@@ -72,17 +80,23 @@ class Block(nn.Module):
     def forward(self, x: Tensor, mask: Tensor | None = None, memory: Tensor | None = None) -> Tensor:
         """Map L tokens x to L tokens, (L, d) or (batch, L, d); a block with cross-attention also reads S of a memory.
 
-        mask: (L, L), or (batch, L, L) where batch may be 1.  Raises ValueError for a memory that the block does not read, for none where it
-        does, and as ``MultiHeadAttention`` does.
+        mask: (L, L), or (batch, L, L) where batch may be 1.  Raises ValueError for a memory that the block does not read,
+        for none where it does, and as ``MultiHeadAttention`` does.
         """
-        if (memory is None) != (self.cross_attention is None):
-            wants = "no memory" if self.cross_attention is None else "a memory"
-            raise ValueError(f"memory is {'None' if memory is None else tuple(memory.shape)}: this block reads {wants}")
-        check_vectors("x", x, self.self_attention.d, self.self_attention.W_q.weight)
+        self.check(x, memory)
         x = self.add(x, self.self_attention(self.self_norm(x), mask=mask)[0])
         if memory is not None:
             x = self.add(x, self.cross_attention(self.cross_norm(x), memory)[0])
         return self.add(x, self.feed_forward(self.feed_forward_norm(x)))
+
+    def check(self, x: Tensor, memory: Tensor | None) -> None:
+        """Raise a ValueError that names what does not fit the block."""
+        if memory is not None:
+            check_tensors(memory=memory)
+        if (memory is None) != (self.cross_attention is None):
+            wants = "no memory" if self.cross_attention is None else "a memory"
+            raise ValueError(f"memory is {'None' if memory is None else tuple(memory.shape)}: this block reads {wants}")
+        check_vectors("x", x, self.self_attention.d, self.self_attention.W_q.weight)
 
     def add(self, x: Tensor, part: Tensor) -> Tensor:
         """Return x + part, or the part alone in a block without residual connections."""
