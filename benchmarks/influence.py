@@ -44,7 +44,7 @@ def main():
     torch.manual_seed(0)
     x, met = torch.randn(N, D), True
     for name, (layer, target) in LAYERS.items():
-        torch.testing.assert_close(influence_matrix(layer, x), one_by_one(layer, x))
+        torch.testing.assert_close(influence_matrix(layer, x), one_by_one(layer, x).double())
         seconds = fastest({way.__name__: partial(way, layer, x) for way in (influence_matrix, one_by_one)}, ROUNDS)
         ours, ratio = 1000 * seconds["influence_matrix"], seconds["one_by_one"] / seconds["influence_matrix"]
         met = met and ours <= LONGEST and ratio >= target
