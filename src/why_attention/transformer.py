@@ -94,8 +94,10 @@ class Block(nn.Module):
         if memory is not None:
             check_tensors(memory=memory)
         if (memory is None) != (self.cross_attention is None):
-            wants = "no memory" if self.cross_attention is None else "a memory"
-            raise ValueError(f"memory is {'None' if memory is None else tuple(memory.shape)}: this block reads {wants}")
+            given = "None" if memory is None else f"{tuple(memory.shape)}, of {memory.ndim} axes"
+            raise ValueError(
+                f"memory is {given}: this block reads {'no' if self.cross_attention is None else 'a'} memory"
+            )
         check_vectors("x", x, self.self_attention.d, self.self_attention.W_q.weight)
 
     def add(self, x: Tensor, part: Tensor) -> Tensor:
