@@ -21,7 +21,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from why_attention.attention import MultiHeadAttention
-from why_attention.convolution import Convolution, check_whole
+from why_attention.checks import check_whole
+from why_attention.convolution import Convolution
 from why_attention.device import pick_device
 from why_attention.fused_rnn import fused_layer
 from why_attention.receptive_field import Layer, span
