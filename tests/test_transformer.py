@@ -108,7 +108,10 @@ def test_the_feed_forward_network_sees_one_position_at_a_time():
     [
         (lambda: FeedForward(0, 4), "d=0: it must be one whole number"),
         (lambda: Block(6, 4), "d=6 and heads=4"),
-        (lambda: block()(randn(L, D), memory=randn(S, D)), r"memory is \(7, 8\), of 2 axes: this block reads no memory"),
+        (
+            lambda: block()(randn(L, D), memory=randn(S, D)),
+            r"memory is \(7, 8\), of 2 axes: this block reads no memory",
+        ),
         (lambda: block(cross=True)(randn(L, D)), "memory is None: this block reads a memory"),
         (lambda: block(cross=True)(randn(L, D), memory=randn(S, D + 1)), "memory has size 9"),
         (lambda: block()(randn(L, D), torch.zeros(L, L)), "mask is torch.float32"),
