@@ -13,8 +13,8 @@ from threading import Thread
 from ipywidgets import Widget
 from playwright.sync_api import Browser, Page
 
-from why_attention.explorable import Explorable
-from why_attention.explorable.script import PAGE, STYLE
+from explorable import Explorable
+from explorable.script import PAGE, STYLE
 
 ARGUMENTS = [  # root may run no sandbox; the rest keeps Chromium itself from calling other hosts
     "--no-sandbox",

@@ -10,7 +10,7 @@ from playwright.sync_api import sync_playwright
 pytest.register_assert_rewrite("chromium", "live_lab", "figure_reading")
 from chromium import ARGUMENTS, served  # noqa: E402
 
-from why_attention.explorable import set_language  # noqa: E402
+from explorable import set_language  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 os.environ.pop("PYTHONWARNDEFAULTENCODING", None)  # asked of us alone: what we start is to write what it always does

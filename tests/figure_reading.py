@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 
-from why_attention.explorable import Explorable
-from why_attention.explorable.explorable import said
-from why_attention.explorable.frames import Frames
+from explorable import Explorable
+from explorable.explorable import said
+from explorable.frames import Frames
 
 __all__ = ["Reading"]
 
@@ -56,7 +56,7 @@ class Reading:
             sources += [panel[part] for part in ("matrix", "nodes", "edges") if part in panel]
             drawn += [self.array(source, **values).tolist() for source in sources]
             for one in panel.get("series", []):
-                if one["shown"] is not None and not now[one["shown"]]:
+                if one["visible_if"] is not None and not now[one["visible_if"]]:
                     continue
                 low, high = self.array(panel["x"]["limits"], **values)
                 x, y = (np.atleast_2d(self.array(one[axis], **values)) for axis in "xy")

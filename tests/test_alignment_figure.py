@@ -12,7 +12,7 @@ from why_attention.figures import alignment
 from why_attention.tasks import translation
 
 MATRIX, LINES = 0, 1
-KEPT = 0.0101  # half the quantum of a decade of weight
+KEPT = 0.0101  # half the resolution of a decade of weight
 LENGTHS = [4, 8, 12, 16, 20, 24]
 
 
@@ -73,7 +73,7 @@ def test_the_bottleneck_has_no_path_to_a_single_word(figure, n):
 
 @pytest.mark.parametrize("n", LENGTHS)
 def test_the_right_place_holds_the_word_that_is_translated(figure, n):
-    places = figure.array(figure.panels[MATRIX]["beside"]["matrix"], n=n)
+    places = figure.array(figure.panels[MATRIX]["companion"]["matrix"], n=n)
     source, right = labels(figure, "column_words", n=n), translation.pair(n, random.Random(n)).target
     assert (places == places[:, :1]).all()  # the same in all of a row
     rows = places[:, 0]

@@ -13,12 +13,12 @@ from PIL import Image
 from torch import nn
 from torch.func import jacrev
 
-from why_attention.explorable import set_language
-from why_attention.explorable.grid import OnGrid
+from explorable import set_language
+from explorable.grid import OnGrid
 from why_attention.figures import attention_map, dilution
 
-KEPT = 0.0025  # half the quantum of a map's decades
-KEPT_INFLUENCE = 0.00025  # half the quantum of an influence's decades
+KEPT = 0.0025  # half the resolution of a map's decades
+KEPT_INFLUENCE = 0.00025  # half the resolution of an influence's decades
 MODULES = {"attention-map": attention_map, "dilution": dilution}
 each_figure = pytest.mark.parametrize("name", MODULES)
 
@@ -372,7 +372,7 @@ def test_both_editions_have_the_same_frames_and_other_words(name, monkeypatch):
     set_language("en")
     english = MODULES[name].figure()
     assert english._frames == chinese._frames
-    for key in ("title", "reading", "sentence"):
+    for key in ("title", "caption", "sentence"):
         assert str(english._spec[key]) != str(chinese._spec[key])
     assert not re.search("[一-鿿]", str(english._spec))
 

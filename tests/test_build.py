@@ -14,9 +14,9 @@ ROOT = Path(__file__).parents[1]
 HEAD = (ROOT / "book" / "zh" / "index.md").read_text(encoding="utf-8").split("\n# ")[0]  # the header of a page
 FIGURE = """
 import numpy as np
-from why_attention.explorable import Axis, Control, Explorable, Heatmap, Sentence
+from explorable import Axis, Control, Explorable, Heatmap, Sentence
 Explorable(
-    "small", title="s", reading="r", controls=[Control("n", [2, 3], label="n")], sentence=Sentence("n = {n}"),
+    "small", title="s", caption="r", controls=[Control("n", [2, 3], label="n")], sentence=Sentence("n = {n}"),
     panels=[Heatmap(lambda n: np.eye(n), "s", "i", "j", Axis("v", limits=(0, 1)))],
 )
 """

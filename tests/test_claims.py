@@ -11,6 +11,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from explorable import Text, set_language
 from why_attention import claims, cost
 from why_attention.claims import CLAIMS, Claim, Result, Source, Verdict, latch, trained
 from why_attention.claims import attention as of_attention
@@ -21,7 +22,6 @@ from why_attention.claims import recurrence as of_recurrence
 from why_attention.claims.lstmn import LSTMN
 from why_attention.claims.table import marked
 from why_attention.convolution import Convolution
-from why_attention.explorable import Text, set_language
 from why_attention.parallel_scan import loop
 from why_attention.rnn import LSTMCell, RNNCell, unroll
 

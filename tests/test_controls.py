@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from why_attention.explorable import Axis, Control, Explorable, Lines, Sentence, Series, Text
+from explorable import Axis, Control, Explorable, Lines, Sentence, Series, Text
 
 
 def test_numbers_of_numpy_are_numbers():
@@ -53,7 +53,7 @@ def test_words_that_are_too_long_or_no_text_are_refused(options):
 def small(controls, y=lambda n: [0, n], name="small"):
     axis = Axis("size", (0, 1))
     panel = Lines("lines", axis, axis, [Series(y, [0, 1], "line")])
-    return Explorable(name, title="", reading="", controls=controls, panels=[panel], sentence=Sentence(""))
+    return Explorable(name, title="", caption="", controls=controls, panels=[panel], sentence=Sentence(""))
 
 
 def test_more_settings_than_can_be_computed_are_refused_with_their_number():

@@ -13,17 +13,17 @@ import torch
 from chromium import Visit, hash_of, move, page_of
 from figure_reading import Reading
 
+from explorable import cache, set_language
+from explorable.numbers import power_text
 from why_attention import cost as formulae
 from why_attention import timing
-from why_attention.explorable import set_language, store
-from why_attention.explorable.numbers import power_text
 from why_attention.figures import cost
 from why_attention.figures.cost import KERNELS, LENGTHS, QUANTITIES, SIZES, TIMED_LENGTHS
 from why_attention.timing import LayerTimes, Machine, Timing
 
 BUILT_HERE = cost.built_here.__wrapped__  # without its memory
 START = {"n": 512, "d": 512, "k": 3, "quantity": "flops", "every": False}
-KEPT = 5e-7 + 1e-9  # half the quantum of what formulae say, in decades
+KEPT = 5e-7 + 1e-9  # half the resolution of what formulae say, in decades
 KEPT_TIME = 0.00025 + 1e-9  # and of what was measured
 
 
@@ -92,7 +92,11 @@ def test_crossings_stand_where_two_lines_of_flops_meet(read, d, k):
     "values", [{"n": n, "quantity": q, "k": k} for n in LENGTHS for q in QUANTITIES for k in (3, 9)], ids=str
 )
 def test_the_line_now_joins_the_least_and_the_most(read, values):
-    at = [read.line(0, row.label.zh, **values)[1][LENGTHS.index(values["n"])] for row in cost.ROWS if row.shown is None]
+    at = [
+        read.line(0, row.label.zh, **values)[1][LENGTHS.index(values["n"])]
+        for row in cost.ROWS
+        if row.visible_if is None
+    ]
     x, y = read.line(0, "现在", **values)
     np.testing.assert_allclose(y, [min(at), max(at)], atol=KEPT)
     np.testing.assert_allclose(x, math.log10(values["n"]), atol=KEPT)
@@ -181,7 +185,7 @@ def rounded(number: int) -> str:
 
 
 def read_out(axis: dict, kept: np.ndarray) -> list[str]:
-    assert axis["decades"]
+    assert axis["log10"]
     return [power_text(log10, axis["digits"]) for log10 in kept.tolist()]
 
 
@@ -289,11 +293,11 @@ def test_a_cpu_is_not_recorded_as_a_gpu(monkeypatch, tmp_path):
 
 
 def test_a_stored_result_changes_the_fingerprint(monkeypatch, tmp_path):
-    monkeypatch.setattr(store, "PACKAGE", tmp_path)
-    fingerprints = [store.fingerprint(cost.__name__)]
+    monkeypatch.setattr(cache, "PACKAGE", tmp_path)
+    fingerprints = [cache.fingerprint(cost.__name__)]
     for text in ("{}", "[]"):
         (tmp_path / "gpu_times.json").write_text(text, encoding="utf-8")
-        fingerprints.append(store.fingerprint(cost.__name__))
+        fingerprints.append(cache.fingerprint(cost.__name__))
     assert len(set(fingerprints)) == 3
 
 
@@ -335,7 +339,7 @@ def test_both_editions_have_the_same_frames_and_other_words(monkeypatch):
     set_language("en")
     english = cost.figure(made_up("reader", 1e-7))
     assert english._frames == chinese._frames
-    for key in ("title", "reading", "sentence"):
+    for key in ("title", "caption", "sentence"):
         assert str(english._spec[key]) != str(chinese._spec[key])
     assert not re.search("[一-鿿，。；：]", str(english._spec))
 

@@ -24,10 +24,10 @@ from node import check, evaluate
 from PIL import Image
 
 import why_attention
-from why_attention.explorable import (
+from explorable import (
     Axis,
-    Beside,
     Choice,
+    Companion,
     Control,
     Explorable,
     Graph,
@@ -36,14 +36,14 @@ from why_attention.explorable import (
     Sentence,
     Series,
     Text,
-    picture,
+    cache,
     script,
     set_language,
-    store,
+    still,
 )
-from why_attention.explorable.frames import Frames, pack
-from why_attention.explorable.grid import OnGrid
-from why_attention.explorable.source import Source
+from explorable.frames import Frames, pack
+from explorable.grid import OnGrid
+from explorable.source import Source
 
 JS = Path(script.__file__).parent / "js"
 MODULES = sorted(path.stem for path in JS.glob("*.js"))
@@ -51,7 +51,7 @@ N = Control("n", [1, 2, 4], label="length")
 GAIN = Control("gain", [0.5, 1.0], label="gain", start=1.0)
 FLAG = Control("causal", [False, True], label="causal")
 CELL = Control("cell", {"a": "Alpha", "b": Text(zh="乙", en="Beta")}, label="cell")
-UNIT = Axis("size", (0, 1), quantum=0.01)
+UNIT = Axis("size", (0, 1), resolution=0.01)
 
 
 @pytest.fixture(autouse=True)
@@ -72,10 +72,10 @@ def graph(nodes=lambda n: [[0, 0, n], [1, 1, 0]], edges=((0, 1, 1),)):
     return Graph(nodes, edges, "graph", UNIT, UNIT, UNIT)
 
 
-def figure(panel=None, controls=(N,), sentence=None, name="made-up", title="Title", reading="Reading", rows=None):
+def figure(panel=None, controls=(N,), sentence=None, name="made-up", title="Title", caption="Reading", rows=None):
     """Return a figure of one panel, or of several; every part has a default."""
     panels, sentence = panel if isinstance(panel, list) else [panel or heatmap()], sentence or Sentence("said")
-    words = {"title": title, "reading": reading, "sentence": sentence}
+    words = {"title": title, "caption": caption, "sentence": sentence}
     return Explorable(name, controls=list(controls), panels=panels, rows=rows, **words)
 
 
@@ -89,10 +89,10 @@ def settings(*controls):
     return [dict(zip([control.name for control in controls], numbers)) for numbers in itertools.product(*ranges)]
 
 
-def through_frames(array, quantum=None):
+def through_frames(array, resolution=None):
     """Return an array as it comes out of a packed block."""
     array = np.asarray(array)
-    return Frames(pack([Source(array, [], "here", quantum, (array.shape,))], {}), {}).array(0, {})
+    return Frames(pack([Source(array, [], "here", resolution, (array.shape,))], {}), {}).array(0, {})
 
 
 # Frames
@@ -102,7 +102,7 @@ def through_frames(array, quantum=None):
 @pytest.mark.parametrize("dtype", ["f2", "f4", "f8"])
 def test_floats_come_back_within_half_a_quantum(dtype, shape):
     array = np.random.default_rng(0).normal(0, 40, shape).astype(dtype)
-    assert abs(through_frames(array, quantum=0.02) - array).max() <= 0.01 + 1e-9
+    assert abs(through_frames(array, resolution=0.02) - array).max() <= 0.01 + 1e-9
 
 
 @pytest.mark.parametrize("span", [1e-6, 1, 1e4])
@@ -118,13 +118,13 @@ def test_a_constant_float_frame_without_a_quantum_comes_back():
 def test_equal_numbers_of_two_frames_come_back_equal():
     """The table of the numbers has one row for each x."""
     numbers = np.log10(np.arange(2, 300))
-    alone = [through_frames([number], quantum=0.001).item() for number in numbers]
-    assert through_frames(numbers, quantum=0.001).tolist() == alone
+    alone = [through_frames([number], resolution=0.001).item() for number in numbers]
+    assert through_frames(numbers, resolution=0.001).tolist() == alone
 
 
 @pytest.mark.parametrize("low", [-299.85, -0.15, 0.05, 0.25, 1000.35])
 def test_a_lowest_number_half_way_between_two_codes_stays_finite(low):
-    assert abs(through_frames([low, low + 1], quantum=0.1) - [low, low + 1]).max() <= 0.05 + 1e-9
+    assert abs(through_frames([low, low + 1], resolution=0.1) - [low, low + 1]).max() <= 0.05 + 1e-9
 
 
 @pytest.mark.parametrize("shape", [(1,), (300,), (3, 4)])
@@ -132,18 +132,18 @@ def test_a_lowest_number_half_way_between_two_codes_stays_finite(low):
 def test_whole_numbers_and_booleans_come_back_exactly(dtype, shape):
     limit = 2 if dtype == "?" else 2 ** min(8 * np.dtype(dtype).itemsize, 31)
     array = np.random.default_rng(0).integers(0, limit, shape).astype(dtype)
-    np.testing.assert_array_equal(through_frames(array, quantum=0.5), array.astype(float))
+    np.testing.assert_array_equal(through_frames(array, resolution=0.5), array.astype(float))
 
 
 @pytest.mark.parametrize("array", [[-np.inf, -3.0, 2.0], [[-np.inf, 0.0]], [-np.inf, -np.inf]])
 def test_minus_infinity_stays_minus_infinity(array):
-    np.testing.assert_array_equal(through_frames(array, quantum=0.5), array)
+    np.testing.assert_array_equal(through_frames(array, resolution=0.5), array)
 
 
-@pytest.mark.parametrize("array, quantum", [([0.0, 1e9], 0.1), ([0, 2**32], None)])
-def test_a_frame_of_more_codes_than_uint32_holds_is_refused(array, quantum):
+@pytest.mark.parametrize("array, resolution", [([0.0, 1e9], 0.1), ([0, 2**32], None)])
+def test_a_frame_of_more_codes_than_uint32_holds_is_refused(array, resolution):
     with pytest.raises(ValueError, match="more than 4294967295 codes"):
-        through_frames(np.array(array), quantum)
+        through_frames(np.array(array), resolution)
 
 
 @pytest.mark.parametrize("codes, size", [(200, 1), (255, 2), (60000, 2), (70000, 4)])  # of 256, one stands for −∞
@@ -185,7 +185,7 @@ def test_each_function_is_called_once_for_every_setting_of_its_own_controls():
         lines(lambda gain, n: calls.append(("line", gain, n)) or [gain, n]),
     ]
     sentence = Sentence("{word}", word=lambda causal: calls.append(("word", causal)) or str(causal))
-    Explorable("f", title="", reading="", controls=[N, GAIN, FLAG], panels=panels, sentence=sentence)
+    Explorable("f", title="", caption="", controls=[N, GAIN, FLAG], panels=panels, sentence=sentence)
     wanted = [("matrix", n) for n in N.grid] + [("line", g, n) for g in GAIN.grid for n in N.grid]
     assert calls == wanted + [("word", False), ("word", True)]
 
@@ -223,8 +223,8 @@ def test_the_browser_reads_the_frames_that_python_wrote(tmp_path):
     controls, rng = [N, GAIN, CELL], np.random.default_rng(0)
     sources = [
         Source(lambda n, cell: rng.normal(0, 9, (n, 5)), controls, "floats", None, ((None, 5),)),
-        Source(lambda gain: [-np.inf, gain, -300.0], controls, "decades", 0.02, ((3,),)),
-        Source(lambda n: rng.normal(-n, 0.3, 99), controls, "multiples of a quantum", 0.001, ((99,),)),
+        Source(lambda gain: [-np.inf, gain, -300.0], controls, "log10", 0.02, ((3,),)),
+        Source(lambda n: rng.normal(-n, 0.3, 99), controls, "multiples of a resolution", 0.001, ((99,),)),
         Source(lambda n: np.arange(3) > n, controls, "booleans", None, ((3,),)),
         Source(lambda cell, gain: [0, 70000 if cell == "b" else 300], controls, "codes of 4 bytes", None, ((2,),)),
     ]
@@ -289,13 +289,15 @@ def control(values, name="n", **options):
         pytest.param(lambda: figure(controls=[N, GAIN]), r"\['gain'\]", id="control-that-nothing-uses"),
         pytest.param(lambda: figure(lines(focus=("n", 3))), "focus at n = 3", id="focus-off-the-grid"),
         pytest.param(lambda: figure(lines(focus=("m", 1))), "focus at m = 1", id="focus-of-no-control"),
-        pytest.param(lambda: figure(lines(shown="m")), "'m'", id="shown-by-no-control"),
-        pytest.param(lambda: figure(lines(shown="n")), "'n'.*no checkbox", id="shown-by-a-slider"),
+        pytest.param(lambda: figure(lines(visible_if="m")), "'m'", id="shown-by-no-control"),
+        pytest.param(lambda: figure(lines(visible_if="n")), "'n'.*no checkbox", id="shown-by-a-slider"),
         pytest.param(lambda: figure(lines(color="red")), "'red'", id="unknown-color"),
         pytest.param(lambda: figure(heatmap(color="red")), "'red'", id="unknown-color-of-a-heatmap"),
         pytest.param(lambda: figure(lines(color=None)), "None", id="no-color"),
         pytest.param(
-            lambda: figure(heatmap(beside=Beside(lambda n: np.eye(n + 1), "beside"))), "both must agree", id="beside"
+            lambda: figure(heatmap(companion=Companion(lambda n: np.eye(n + 1), "beside"))),
+            "both must agree",
+            id="beside",
         ),
         pytest.param(lambda: figure(heatmap(row_words=["a", "b"])), "2 row_words for 1", id="too-few-row-words"),
         pytest.param(
@@ -490,7 +492,7 @@ def test_a_grey_mark_beside_a_heatmap_stays_grey_in_the_still_picture():
     """The picture has a palette of few colours, most of which a heatmap could take."""
     now = Lines("lines", UNIT, UNIT, [Series(lambda n: [0.5], [0.5], "now", "grey")])
     shades = heatmap(lambda n: np.linspace(0, 1, 64).reshape(8, 8))
-    made = Explorable("f", title="", reading="", controls=[N], panels=[now, shades], sentence=Sentence(""))
+    made = Explorable("f", title="", caption="", controls=[N], panels=[now, shades], sentence=Sentence(""))
     pixels = np.asarray(image_of(shown(made)).convert("RGB"), int)[60:200, 100:250]  # inside the lines' axes
     assert (abs(pixels - 0x8A).max(-1) < 12).sum() > 10
 
@@ -500,19 +502,19 @@ def test_the_marks_of_a_graph_in_the_still_picture_stand_apart(count):
     nodes = [[i, 0.5, 1] for i in range(count)]
     across = Axis("place", (-1, count))
     panel = Graph(lambda n: nodes, [[0, 0, 0]], "graph", across, UNIT, color="vermilion", mark="square")
-    made = Explorable("f", title="", reading="", controls=[N], panels=[panel, panel], sentence=Sentence(""))
+    made = Explorable("f", title="", caption="", controls=[N], panels=[panel, panel], sentence=Sentence(""))
     row = max(coloured(made), key=np.sum).astype(int)
     assert (np.diff(row) == 1).sum() == 2 * count
 
 
 @pytest.mark.parametrize("limits", [(-0.7, 1.6), (-2.3, 0.6), (0.7, 2.2), (-300, 40), (-1.1, 0.1)])
 def test_an_axis_of_decades_has_whole_ones_in_the_still_picture(limits):
-    axis = Axis("size", limits, decades=True, quantum=0.01)
+    axis = Axis("size", limits, log10=True, resolution=0.01)
     panels = [Lines("lines", axis, axis, [Series(lambda n: limits, limits, "line")]), heatmap(scale=axis)]
-    made = Explorable("f", title="", reading="", controls=[N], panels=panels, sentence=Sentence(""))
+    made = Explorable("f", title="", caption="", controls=[N], panels=panels, sentence=Sentence(""))
     drawn, frames = matplotlib.figure.Figure(), Frames(made._frames, sizes(N))
     for panel, axes in zip(made._spec["panels"], drawn.subplots(1, 2)):
-        picture.DRAW[panel["kind"]](drawn, axes, panel, frames, {"n": 0}, made._spec)
+        still.DRAW[panel["kind"]](drawn, axes, panel, frames, {"n": 0}, made._spec)
     lines, _, bar = drawn.axes
     for numbered in (lines.xaxis, lines.yaxis, bar.xaxis):
         ticks = [tick for tick in numbered.get_majorticklocs() if limits[0] <= tick <= limits[1]]
@@ -547,8 +549,8 @@ figure_of_the_package = FunctionType(figure.__code__, {**globals(), "__name__": 
 def package(tmp_path, monkeypatch):
     """Return a copy of the package, of which the store takes its fingerprint; figures are kept in tmp_path/store."""
     copy = tmp_path / "package"
-    shutil.copytree(store.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    monkeypatch.setattr(store, "PACKAGE", copy)
+    shutil.copytree(cache.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr(cache, "PACKAGE", copy)
     monkeypatch.setenv("EXPLORABLE_STORE", str(tmp_path / "store"))
     return copy
 
@@ -579,15 +581,15 @@ def test_without_a_store_every_figure_is_computed(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     calls = []
     for _ in range(2):
-        store.stored("name", lambda: calls.append(1) or b"block", MODULE)
+        cache.stored("name", lambda: calls.append(1) or b"block", MODULE)
     assert len(calls) == 2
     assert not list(tmp_path.iterdir())
 
 
 def test_a_changed_package_computes_again_and_drops_the_outdated_block(package, tmp_path):
-    assert store.stored("name", lambda: b"old", MODULE) == b"old"
+    assert cache.stored("name", lambda: b"old", MODULE) == b"old"
     change_a_line(package / "device.py")
-    assert store.stored("name", lambda: b"new", MODULE) == b"new"
+    assert cache.stored("name", lambda: b"new", MODULE) == b"new"
     assert [path.read_bytes() for path in (tmp_path / "store").iterdir()] == [b"new"]
 
 
@@ -605,14 +607,14 @@ def test_an_edition_draws_the_words_that_the_other_has_stored(package):
 
 def test_a_failed_computation_leaves_nothing_to_load(package):
     with pytest.raises(ZeroDivisionError):
-        store.stored("name", lambda: 1 // 0, MODULE)
-    assert store.stored("name", lambda: b"block", MODULE) == b"block"
+        cache.stored("name", lambda: 1 // 0, MODULE)
+    assert cache.stored("name", lambda: b"block", MODULE) == b"block"
 
 
 def test_a_figure_leaves_the_blocks_of_other_figures_alone(package):
-    store.stored("decay-bound", lambda: b"first", MODULE)
-    store.stored("decay", lambda: b"second", MODULE)
-    assert store.stored("decay-bound", lambda: b"computed again", MODULE) == b"first"
+    cache.stored("decay-bound", lambda: b"first", MODULE)
+    cache.stored("decay", lambda: b"second", MODULE)
+    assert cache.stored("decay-bound", lambda: b"computed again", MODULE) == b"first"
 
 
 @pytest.mark.parametrize("name", ["why_attention.figures.gradient_decay", "why_attention.figures.recall"])
@@ -621,18 +623,18 @@ def test_a_figure_of_the_package_depends_on_just_the_files_that_python_imports_f
     imported = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True).stdout
     root = Path(why_attention.__file__).parent
     expected = {Path(path).relative_to(root).as_posix() for path in imported.split()}
-    assert {path.relative_to(package).as_posix() for path in store.sources_of(name)} == expected
-    before = store.fingerprint(name)
+    assert {path.relative_to(package).as_posix() for path in cache.sources_of(name)} == expected
+    before = cache.fingerprint(name)
     change_a_line(package / "peak_memory.py")  # which neither imports
-    assert store.fingerprint(name) == before
+    assert cache.fingerprint(name) == before
     change_a_line(package / "device.py")
-    assert store.fingerprint(name) != before
+    assert cache.fingerprint(name) != before
 
 
 def test_a_change_of_torch_changes_the_fingerprint(monkeypatch):
-    before = store.fingerprint(MODULE)
-    monkeypatch.setattr(store, "version", lambda name: "0.0")
-    assert store.fingerprint(MODULE) != before
+    before = cache.fingerprint(MODULE)
+    monkeypatch.setattr(cache, "version", lambda name: "0.0")
+    assert cache.fingerprint(MODULE) != before
 
 
 # The browser's script
@@ -744,7 +746,7 @@ def test_a_slider_takes_whole_numbers_only_where_its_grid_has_no_other(values, w
         assert made.checked(0.9 if values[0] < 1 else 1.1) in (0.9, 1.1)
 
 
-@pytest.mark.parametrize("made", [control([1, 2, 4], between=False), FLAG, CELL])
+@pytest.mark.parametrize("made", [control([1, 2, 4], continuous=False), FLAG, CELL])
 def test_other_controls_take_their_own_values_only(made):
     assert [made.checked(value) for value in made.grid] == made.grid
     for other in (3, 0, "c", None):

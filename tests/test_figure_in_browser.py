@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from chromium import Visit, hash_of, move, numbers_of, page_of, state_of
 
-from why_attention.explorable import (
+from explorable import (
     Axis,
-    Beside,
     Choice,
+    Companion,
     Control,
     Explorable,
     Graph,
@@ -39,24 +39,24 @@ def made_up(name="made-up") -> Explorable:
     return Explorable(
         name,
         title=Text(zh="试验图", en="A test figure"),
-        reading=Text(zh="读图：行是 i，列是 j。", en="How to read it: rows are i, columns j."),
+        caption=Text(zh="读图：行是 i，列是 j。", en="How to read it: rows are i, columns j."),
         controls=[
             Control("n", [4, 8, 12], label=Text(zh="长度", en="length"), symbol="n", start=8),
             Control("power", [0.5, 1.0, 2.0], label=Text(zh="幂", en="power")),
             Control("kind", {"up": Text(zh="升", en="rising"), "down": Text(zh="降", en="falling")}, label="±"),
-            Control("bound", [False, True], label=Text(zh="界", en="bound"), folded=True),
+            Control("bound", [False, True], label=Text(zh="界", en="bound"), advanced=True),
         ],
         panels=[
             Lines(
                 title=Text(zh="线", en="Lines"),
                 x=Axis(Text(zh="距离", en="distance"), limits=(0, 7), symbol="l"),
-                y=Axis(Text(zh="大小", en="size"), limits=(-16, 16), symbol="‖J_t‖_2", decades=True, quantum=0.0005),
+                y=Axis(Text(zh="大小", en="size"), limits=(-16, 16), symbol="‖J_t‖_2", log10=True, resolution=0.0005),
                 series=[
                     Series(lambda power: np.outer([0.9, 1, 1.1], X * power), X, "up", focus=("kind", "up")),
                     Series(
                         lambda power: np.outer([0.9, 1, 1.1], -X * power), X, "down", "green", focus=("kind", "down")
                     ),
-                    Series(X * 2, X, Text(zh="界", en="bound"), color="blue", dashed=True, shown="bound"),
+                    Series(X * 2, X, Text(zh="界", en="bound"), color="blue", dashed=True, visible_if="bound"),
                 ],
                 rules=[Rule(0, Text(zh="不变", en="no change"))],
             ),
@@ -65,7 +65,7 @@ def made_up(name="made-up") -> Explorable:
                 title=Text(zh="矩阵", en="Matrix"),
                 rows=Text(zh="查询 i", en="query i"),
                 columns=Text(zh="键 j", en="key j"),
-                scale=Axis(Text(zh="影响", en="influence"), limits=(-20, 0), decades=True, quantum=0.005),
+                scale=Axis(Text(zh="影响", en="influence"), limits=(-20, 0), log10=True, resolution=0.005),
             ),
             Graph(
                 chain,
@@ -273,11 +273,11 @@ def test_pointing_at_a_line_reads_every_series_there(visit, made_up_page):
 
 @pytest.mark.parametrize("place", [0, 0.05, 0.5, 1])
 def test_a_series_of_one_point_has_one_whole_mark(visit, tmp_path, place):
-    axis = Axis("size", limits=(0, 1), quantum=0.01)
+    axis = Axis("size", limits=(0, 1), resolution=0.01)
     figure = Explorable(
         "now",
         title="now",
-        reading="-",
+        caption="-",
         controls=[Control("n", [1, 2], label="n")],
         panels=[Lines("lines", axis, axis, [Series(lambda n: [0.1 * n], [place], "now", mark="diamond")])],
         sentence=Sentence("-"),
@@ -321,11 +321,11 @@ def test_a_pick_stays_while_the_figure_moves_and_follows_its_numbers(visit, made
 
 
 def test_panels_of_one_figure_share_the_pick(visit, tmp_path):
-    scale = Axis("size", limits=(0, 9), quantum=0.01)
+    scale = Axis("size", limits=(0, 9), resolution=0.01)
     figure = Explorable(
         "twins",
         title="twins",
-        reading="-",
+        caption="-",
         controls=[Control("n", [3, 4], label="n")],
         panels=[
             Heatmap(lambda n: np.ones((n, n)), "ones", "row", "column", scale),
@@ -343,12 +343,12 @@ def test_panels_of_one_figure_share_the_pick(visit, tmp_path):
 
 
 def test_two_lines_of_the_same_heights_stand_where_each_has_its_own_places(visit, tmp_path):
-    unit = Axis("size", limits=(0, 9), quantum=0.01)
+    unit = Axis("size", limits=(0, 9), resolution=0.01)
     places = {"left": lambda n: [n, n], "right": [8, 8]}
     figure = Explorable(
         "uprights",
         title="uprights",
-        reading="-",
+        caption="-",
         controls=[Control("n", [1, 2], label="n")],
         panels=[Lines("", unit, unit, [Series([0, 9], x, label) for label, x in places.items()])],
         sentence=Sentence("{n}"),
@@ -373,7 +373,7 @@ def test_words_stand_at_the_cells_of_a_heatmap_in_its_table_and_in_what_a_pick_r
     figure = Explorable(
         "words",
         title="words",
-        reading="-",
+        caption="-",
         controls=[Control("n", [3, 4], label="n")],
         panels=[
             Heatmap(
@@ -381,7 +381,7 @@ def test_words_stand_at_the_cells_of_a_heatmap_in_its_table_and_in_what_a_pick_r
                 "ones",
                 "query",
                 "key",
-                Axis("size", limits=(0, 9), quantum=0.01),
+                Axis("size", limits=(0, 9), resolution=0.01),
                 row_words=lambda n: [f"word{i}" for i in range(n)],
                 column_words=["left", "right"],
             ),
@@ -411,11 +411,11 @@ def test_words_stand_at_the_cells_of_a_heatmap_in_its_table_and_in_what_a_pick_r
 
 
 def test_a_series_of_which_nothing_is_inside_is_left_out_and_a_pick_beyond_its_ends_says_nothing(visit, tmp_path):
-    unit = Axis("size", limits=(0, 9), quantum=0.01)
+    unit = Axis("size", limits=(0, 9), resolution=0.01)
     figure = Explorable(
         "ends",
         title="ends",
-        reading="-",
+        caption="-",
         controls=[Control("n", [3, 4], label="n")],
         panels=[
             Lines(
@@ -612,18 +612,18 @@ def test_nothing_overflows_or_shifts(browser, made_up_page, width):
 @pytest.mark.parametrize("width", [280, 320, 1280])
 def test_numbers_without_an_end_and_long_labels_are_drawn(browser, tmp_path, width):
     set_language("en")
-    nothing, unit = [-np.inf] * 3, Axis("size", limits=(0, 9), quantum=0.01)
-    decades = Axis("amount", limits=(-3, 0), decades=True, quantum=0.0005)
+    nothing, unit = [-np.inf] * 3, Axis("size", limits=(0, 9), resolution=0.01)
+    decades = Axis("amount", limits=(-3, 0), log10=True, resolution=0.0005)
     figure = Explorable(
         "ends",
         title="ends",
-        reading="-",
+        caption="-",
         controls=[Control("n", [3, 4], label="n")],
         panels=[
             Lines("zeros", unit, decades, [Series(nothing, [0, 1, 2], "none"), Series([-1, -1, -2], [0, 1, 2], "some")]),
             Lines("plain", unit, unit, [Series(nothing, [0, 1, 2], "20 letters for a line"[:20]), Series([1, 2], [0, 1], 10 * "长")]),
             Lines("large", unit, Axis("size", (-1e300, 1e300)), [Series([-1e300, 0, 1e300], [0, 1, 2], "all")]),
-            Heatmap(lambda n: np.array([[0.5, -np.inf]] * n), "map", "row", "column", unit, beside=Beside(lambda n: np.array([[-np.inf, 1]] * n), "beside")),
+            Heatmap(lambda n: np.array([[0.5, -np.inf]] * n), "map", "row", "column", unit, companion=Companion(lambda n: np.array([[-np.inf, 1]] * n), "beside")),
         ],
         rows=[1, 1, 1, 1],
         sentence=Sentence("{n}"),

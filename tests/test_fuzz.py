@@ -21,6 +21,7 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from torch.nn import functional as F
 
+import explorable
 import why_attention
 from why_attention import (
     attention,
@@ -29,7 +30,6 @@ from why_attention import (
     convolution,
     cost,
     dependency_graph,
-    explorable,
     fused_rnn,
     influence,
     masks,
@@ -702,7 +702,7 @@ def times(draw):
             answer(lambda: times.slower_from(draw.one(names), draw.one(names)))
 
 
-@case("explorable.controls.Control")
+@case("explorable.control.Control")
 def controls(draw):
     name = draw.one(["n", "n", "gain", "class", "self", "_x", "a b", "", 3, None, "n" * 200, "名"])
     values = draw.one(
@@ -742,7 +742,7 @@ def figures(draw):
         lambda: explorable.Explorable(
             name,
             title=draw.one(["Title", 3]),
-            reading="Reading",
+            caption="Reading",
             controls=made,
             panels=[drawn],
             rows=draw.one([None, None, [1], [2], [1.0], np.array([1])]),
@@ -806,14 +806,14 @@ EXEMPT = {  # public names that no case calls, and why
     "explorable.source.Source": "inside: the case of Explorable calls it",
     "explorable.frames.pack": "inside: the case of Explorable calls it",
     "explorable.frames.Frames": "inside: the case of Explorable calls it",
-    "explorable.store.stored": "inside: keeps a figure's frames in a file",
-    "explorable.picture.still_picture": "inside: draws what the case of Explorable has checked",
+    "explorable.cache.stored": "inside: keeps a figure's frames in a file",
+    "explorable.still.still_picture": "inside: draws what the case of Explorable has checked",
     "explorable.grid.OnGrid": "calls what it is given, on all cores",
     "explorable.panels.Axis": "the case of Explorable calls it",
     "explorable.panels.Series": "the case of Explorable calls it",
     "explorable.panels.Lines": "the case of Explorable calls it",
     "explorable.panels.Rule": "a record",
-    "explorable.panels.Beside": "a record",
+    "explorable.panels.Companion": "a record",
     "explorable.panels.Heatmap": "tests/test_explorable.py gives it hostile matrices",
     "explorable.panels.Graph": "tests/test_explorable.py gives it hostile graphs",
 }

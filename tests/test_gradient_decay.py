@@ -12,13 +12,13 @@ from PIL import Image
 from torch import nn
 from torch.func import jacrev
 
+from explorable import set_language
+from explorable.grid import OnGrid
 from why_attention import rnn
-from why_attention.explorable import set_language
-from why_attention.explorable.grid import OnGrid
 from why_attention.figures import gradient_decay
 from why_attention.figures.gradient_decay import LAGS, SEEDS, SIZE, WINDOWS
 
-HALF = 0.0025  # half the quantum that frames keep of a norm's decades
+HALF = 0.0025  # half the resolution that frames keep of a norm's decades
 FLOAT32 = 1e-3  # decades that float32 may be off, after a thousand steps
 FORGET_BIAS = {"LSTM": 0, "LSTM, b=1": 1, "LSTM, b=5": 5}
 CELLS = ["RNN", "GRU", *FORGET_BIAS, "LSTM, chrono"]
@@ -91,7 +91,7 @@ def test_every_line_starts_at_one(drawn):
 def test_the_bound_is_nowhere_below_the_first_seeds_line(drawn):
     for values in drawn.settings("cell", "gain", "scale"):
         bound, line = (drawn.series(0, number, **values) for number in (len(CELLS), CELLS.index(values["cell"])))
-        # one quantum: equal numbers may be rounded to two neighbours of the grid
+        # one resolution: equal numbers may be rounded to two neighbours of the grid
         assert (bound >= line[0] - 2 * HALF - 1e-9).all(), values
 
 
@@ -121,7 +121,7 @@ def test_the_factor_a_step_to_the_power_of_the_window_is_the_norm(drawn):
         values |= {"scale": 1.0}
         median = np.median(drawn.series(0, CELLS.index(values["cell"]), **values)[:, LAGS.index(window)])
         factor = float(drawn.words("factor", **values))
-        rounding = 0.0005 + factor * math.log(10) * HALF / window + 1e-6  # three decimals; the quantum of the median
+        rounding = 0.0005 + factor * math.log(10) * HALF / window + 1e-6  # three decimals; the resolution of the median
         assert factor == pytest.approx(10 ** (median / window), abs=rounding), values
 
 

@@ -15,7 +15,7 @@ from why_attention.influence import influence_matrix
 from why_attention.receptive_field import Layer, cone
 from why_attention.rnn import RNNCell, unroll
 
-KEPT = 0.0626  # half the quantum of a decade of influence
+KEPT = 0.0626  # half the resolution of a decade of influence
 RECURRENCE, CONVOLUTION, ATTENTION, PROFILES, DIVERSITY = range(5)
 
 
@@ -29,7 +29,7 @@ def matrix(figure, panel, **values):
 
 
 def paths(figure, panel, **values):
-    return figure.array(figure.panels[panel]["beside"]["matrix"], **values)
+    return figure.array(figure.panels[panel]["companion"]["matrix"], **values)
 
 
 def seeded(layer, number, **draw):

@@ -16,7 +16,7 @@ from nbconvert import HTMLExporter
 from test_figure_in_browser import X, chain, made_up, triangle
 from traitlets.config import Config
 
-from why_attention.explorable import set_language
+from explorable import set_language
 
 CONTROLS = ["n", "power", "kind", "bound"]
 START = "n=8;power=0.5;kind=up;bound=false"
@@ -26,14 +26,14 @@ sys.path.append({os.path.dirname(__file__)!r})
 import numpy as np
 from ipywidgets import jslink
 from test_figure_in_browser import made_up
-from why_attention.explorable import *
-from why_attention.explorable.script import WIDGET
+from explorable import *
+from explorable.script import WIDGET
 set_language("en")
 
 def lines(*functions, values=[0.0, 1.0, 2.5]):
     series = [Series(function, [0, 1, 2, 3], function.__name__, focus=i and ("kind", "b") or None) for i, function in enumerate(functions)]
     return Explorable(
-        "lines", title="Lines", reading="",
+        "lines", title="Lines", caption="",
         controls=[Control("x", values, label="x"), Control("kind", {{"a": "A", "b": "B"}}, label="kind")],
         panels=[
             Lines(title="", x=Axis("i", limits=(0, 3)), y=Axis("y", limits=(0, 8)), series=series),

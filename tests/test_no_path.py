@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from figure_reading import Reading
 
-from why_attention.explorable import set_language
+from explorable import set_language
 from why_attention.figures import alignment, attention_map, effective_field, heads, recall, receptive_field
 from why_attention.tasks.recall import LENGTHS
 

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from node import evaluate
 
-from why_attention.explorable import Axis, Explorable, Heatmap, Lines, Sentence, Series, script
-from why_attention.explorable.frames import Frames, pack
-from why_attention.explorable.numbers import digits_kept, number_text, power_text
-from why_attention.explorable.source import Quantum, Source
+from explorable import Axis, Explorable, Heatmap, Lines, Sentence, Series, script
+from explorable.frames import Frames, pack
+from explorable.numbers import digits_kept, number_text, power_text
+from explorable.source import Resolution, Source
 
 NUMBERS_JS = (Path(script.__file__).parent / "js" / "numbers.js").read_text(encoding="utf-8")
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -147,11 +147,11 @@ def test_plain_numbers(number, text):
     assert number_text(number) == text
 
 
-@pytest.mark.parametrize("quantum, digits", [(1e-6, 4), (5e-5, 4), (5e-4, 3), (0.005, 2), (0.02, 1), (0.125, 1)])
-def test_no_digit_is_written_that_a_frame_does_not_keep(quantum, digits):
-    assert digits_kept(quantum) == digits
+@pytest.mark.parametrize("resolution, digits", [(1e-6, 4), (5e-5, 4), (5e-4, 3), (0.005, 2), (0.02, 1), (0.125, 1)])
+def test_no_digit_is_written_that_a_frame_does_not_keep(resolution, digits):
+    assert digits_kept(resolution) == digits
     for log10 in np.random.default_rng(0).uniform(-2, 3, 500):
-        kept = quantum * round(log10 / quantum)
+        kept = resolution * round(log10 / resolution)
         off = abs(10**kept / 10**log10 - 1)
         assert off <= 1.2 * 10**-digits or digits == 1  # at most a unit of the last digit, one and a fifth after a 9
 
@@ -160,11 +160,11 @@ def test_no_digit_is_written_that_a_frame_does_not_keep(quantum, digits):
 
 
 def shown(panel):
-    made = Explorable("made", title="t", reading="r", controls=[], panels=[panel], sentence=Sentence("s"))
+    made = Explorable("made", title="t", caption="r", controls=[], panels=[panel], sentence=Sentence("s"))
     return made, made._repr_mimebundle_()  # draws the still picture
 
 
-PLAIN, DECADES = Axis("size", (0, 1), quantum=0.01), Axis("size", (-3, 0), decades=True, quantum=0.01)
+PLAIN, DECADES = Axis("size", (0, 1), resolution=0.01), Axis("size", (-3, 0), log10=True, resolution=0.01)
 
 
 @pytest.mark.parametrize("y", [[-math.inf] * 3, [[-math.inf] * 3, [-math.inf] * 3]])
@@ -172,10 +172,10 @@ def test_a_line_that_is_an_exact_zero_everywhere_has_a_still_picture(y):
     shown(Lines("lines", PLAIN, DECADES, [Series(y, [0, 0.5, 1], "nothing"), Series([-1, -1, -1], [0, 0.5, 1], "all")]))
 
 
-@pytest.mark.parametrize("quantum", [math.inf, 0.0, -1.0, math.nan])
-def test_a_quantum_must_be_a_number_above_0(quantum):
-    with pytest.raises(ValueError, match=f"quantum {quantum}: it must be above 0"):
-        shown(Lines("lines", Axis("size", (0, 1), quantum=quantum), PLAIN, [Series([0, 1], [0, 1], "line")]))
+@pytest.mark.parametrize("resolution", [math.inf, 0.0, -1.0, math.nan])
+def test_a_quantum_must_be_a_number_above_0(resolution):
+    with pytest.raises(ValueError, match=f"resolution {resolution}: it must be above 0"):
+        shown(Lines("lines", Axis("size", (0, 1), resolution=resolution), PLAIN, [Series([0, 1], [0, 1], "line")]))
 
 
 @pytest.mark.parametrize("limits", [(-1e308, 1e308), lambda: (-1e308, 1e308)])
@@ -203,18 +203,18 @@ def test_a_map_of_paths_that_lead_nowhere_has_a_still_picture():
 
 def test_what_is_not_0_is_not_kept_as_0():
     array = np.array([0.0, 1e-30, 0.004, 0.006, 0.2, -1e-9, -0.004, -np.inf])
-    source = Source(lambda: array, [], "numbers", Quantum(0.01, apart=True), ((None,),))
+    source = Source(lambda: array, [], "numbers", Resolution(0.01, apart=True), ((None,),))
     kept = Frames(pack([source], {}), {}).array(0, {})
     np.testing.assert_allclose(kept, [0, 0.01, 0.01, 0.01, 0.2, -0.01, -0.01, -np.inf], rtol=1e-12)
 
 
 def test_a_read_out_of_0_is_an_exact_0():
-    axis = {"decades": False, "digits": 4, "least": 0.01}
+    axis = {"log10": False, "digits": 4, "least": 0.01}
     call = f"[0, 0.01, 0.02, -0.01, -0.5, -Infinity].map((value) => amountText(value, {json.dumps(axis)}))"
     assert evaluate(NUMBERS_JS, call) == ["0", "<0.02", "0.02", ">−0.02", "−0.5", "−∞"]
     without = json.dumps(axis | {"least": None})
     assert evaluate(NUMBERS_JS, f"[0.01, 1e-5].map((value) => amountText(value, {without}))") == ["0.01", "10⁻⁵"]
-    decades = json.dumps({"decades": True, "digits": 3, "least": None})
+    decades = json.dumps({"log10": True, "digits": 3, "least": None})
     assert evaluate(NUMBERS_JS, f"[0, -Infinity, -7].map((value) => amountText(value, {decades}))") == [
         "1",
         "0",

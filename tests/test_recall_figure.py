@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from figure_reading import Reading
 
-from why_attention.explorable import set_language
+from explorable import set_language
 from why_attention.figures import recall
 from why_attention.figures.recall import LOOKS, UNORDERED
 from why_attention.tasks.recall import CHANCE, EVERY, EXPERIMENT, HELD_OUT, LENGTHS, STEPS, TRAINED
 
 ACCURACY, GRADIENT = range(2)  # panels
 MODELS = list(LOOKS)
-KEPT = 0.00026  # half the quantum of an accuracy
+KEPT = 0.00026  # half the resolution of an accuracy
 NOW = len(MODELS)  # the series after those of the models
 
 

@@ -10,12 +10,12 @@ from figure_reading import Reading
 from PIL import Image
 from torch.nn import functional as F
 
-from why_attention.explorable import set_language
+from explorable import set_language
 from why_attention.figures import effective_field, receptive_field
 from why_attention.figures.effective_field import DEPTHS, SEEDS
 from why_attention.figures.receptive_field import CURVE, GROWTHS, WIDTH
 
-HALF = 0.00025 + 1e-9  # half the quantum that frames keep of a width's decades, far more of a reach's
+HALF = 0.00025 + 1e-9  # half the resolution that frames keep of a width's decades, far more of a reach's
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_every_control_moved_one_step_from_the_start_changes_the_picture(drawn):
 
 
 def test_the_controls_are_those_of_the_design(field, effective):
-    shown = [[c["name"] for c in one.spec["controls"] if not c["folded"]] for one in (field, effective)]
+    shown = [[c["name"] for c in one.spec["controls"] if not c["advanced"]] for one in (field, effective)]
     assert shown == [["k", "depth", "distance"], ["k", "depth"]]
     assert field.start == {"k": 3, "depth": 4, "distance": 1000, "growth": 1, "mode": "causal"}
     assert effective.start == {"k": 3, "depth": 20}
@@ -316,7 +316,7 @@ def test_the_widths_are_those_of_the_profiles(effective, k):
     np.testing.assert_allclose(10**radius, [depth * (k - 1) / 2 for depth in DEPTHS], rtol=3e-3)
     for depth, column in zip(DEPTHS, drawn.T):
         profiles = effective.line(0, "随机", k=k, depth=depth)[1]
-        # far from the middle half a quantum of a share weighs as many positions squared
+        # far from the middle half a resolution of a share weighs as many positions squared
         expected = sorted(math.log10(spread(profile)) for profile in profiles)
         np.testing.assert_allclose(np.sort(column), expected, atol=0.02)
     assert 1.3 < 10 ** (np.median(drawn[:, -1]) - law[-1]) < 1.5  # √2

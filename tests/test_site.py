@@ -151,7 +151,7 @@ def test_drawn_numbers_are_torchs(visit, site, cell, gain, scale):
     for seed in range(gradient_decay.SEEDS):
         network, noise = gradient_decay.drawn(cell, gain, seed)
         expected = gradient_decay.gradient_decay(network, scale * noise, gradient_decay.LAGS)
-        # half a quantum for rounding; the rest is float32, whose products a batch sums in another order
+        # half a resolution for rounding; the rest is float32, whose products a batch sums in another order
         torch.testing.assert_close(torch.tensor(series["y"][seed]), expected, atol=0.03, rtol=1e-3)
         assert math.isclose(series["y"][seed][0], 0, abs_tol=0.01)
 
@@ -233,7 +233,7 @@ def luminance(color: str) -> float:
         ("/en/glossary.html", "light"),
         ("/references.html", "light"),
     ],
-    indirect=["reading"],
+    indirect=["caption"],
 )
 def test_axe_finds_nothing_in_our_own_parts(reading, axe, scheme):
     page = reading.page

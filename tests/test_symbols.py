@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from test_pages import EDITIONS, PAGES, inline, page_tokens
 
-from why_attention.explorable import set_language
+from explorable import set_language
 from why_attention.symbols import SYMBOLS, table
 
 PACKAGE = Path(__file__).parents[1] / "src" / "why_attention"

@@ -6,7 +6,7 @@ from pathlib import Path
 from myst_nb.sphinx_ import NbMetadataCollector
 from sphinx.application import Sphinx
 
-from why_attention.explorable.script import PAGE, STYLE
+from explorable.script import PAGE, STYLE
 
 DROPPED = {"_esm", "_css", "_still", "_dom_classes", "layout", "tabbable", "tooltip"}  # what the page does not need
 

@@ -18,9 +18,9 @@ from pathlib import Path
 import bertviz
 from torch import Tensor
 
+from explorable.text import Text, language
 from why_attention.bertviz_scripts import SCRIPTS, elements
 from why_attention.checks import check_all_whole, check_whole
-from why_attention.explorable.text import Text, language
 from why_attention.pretrained import stacked
 
 __all__ = ["View", "head_view", "model_view"]

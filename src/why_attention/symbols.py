@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from IPython.display import Markdown
 
-from why_attention.explorable import Text
+from explorable import Text
 
 __all__ = ["Symbol", "SYMBOLS", "table"]
 

@@ -6,12 +6,12 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from explorable import Text
+from explorable.numbers import power_text
 from why_attention.attention import MultiHeadAttention
 from why_attention.claims.claim import Claim, Result, Source, Verdict
 from why_attention.claims.trained import induction_head, recalled
 from why_attention.dependency_graph import attention, path_length
-from why_attention.explorable import Text
-from why_attention.explorable.numbers import power_text
 from why_attention.influence import influence_matrix, token_diversity
 from why_attention.masks import causal_mask
 from why_attention.positions import sinusoidal_positions

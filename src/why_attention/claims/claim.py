@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from urllib.parse import urlunsplit
 
-from why_attention.explorable import Text
+from explorable import Text
 
 __all__ = ["Verdict", "Result", "Source", "Claim"]
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from explorable import Text
 from why_attention import cost
 from why_attention.attention import MultiHeadAttention
 from why_attention.claims.attention import content_and_support, one_step_fades
@@ -13,7 +14,6 @@ from why_attention.claims.convolution import layers_to_reach
 from why_attention.claims.recurrence import work_that_need_not_wait
 from why_attention.cost import counted_flops, searched_path_length
 from why_attention.dependency_graph import attention, convolution, recurrence, sequential_steps
-from why_attention.explorable import Text
 
 __all__ = ["CLAIMS"]
 

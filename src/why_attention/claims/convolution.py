@@ -3,8 +3,8 @@
 import random
 from collections.abc import Sequence
 
+from explorable import Text
 from why_attention.claims.claim import Claim, Result, Source, Verdict
-from why_attention.explorable import Text
 from why_attention.receptive_field import Layer, cone, depth_needed, span, support
 
 __all__ = ["CLAIMS"]

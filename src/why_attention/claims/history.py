@@ -7,11 +7,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from explorable import Text
 from why_attention.attention import MultiHeadAttention
 from why_attention.claims.claim import Claim, Result, Source, Verdict
 from why_attention.claims.trained import recalled
 from why_attention.cost import counted_flops
-from why_attention.explorable import Text
 from why_attention.influence import token_diversity
 from why_attention.positions import sinusoidal_positions
 from why_attention.stack import hidden_states

@@ -7,13 +7,13 @@ import torch
 from torch import Tensor
 from torch.func import jacrev
 
+from explorable import Text
+from explorable.numbers import power_text
 from why_attention.claims import latch
 from why_attention.claims.claim import Claim, Result, Source, Verdict
 from why_attention.claims.lstmn import LSTMN
 from why_attention.claims.trained import longest
 from why_attention.cost import counted_flops
-from why_attention.explorable import Text
-from why_attention.explorable.numbers import power_text
 from why_attention.parallel_iteration import jacobi_iteration, rounds_needed
 from why_attention.parallel_scan import loop, parallel_scan, scan_rounds
 from why_attention.rnn import (

@@ -9,8 +9,8 @@ from html import escape
 
 from IPython.display import HTML
 
+from explorable import Text, language
 from why_attention.claims.claim import Claim, Result, Source
-from why_attention.explorable import Text, language
 
 __all__ = ["statements", "table"]
 

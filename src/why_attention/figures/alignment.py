@@ -11,7 +11,7 @@ from itertools import takewhile
 
 import torch
 
-from why_attention.explorable import Axis, Beside, Choice, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
+from explorable import Axis, Choice, Companion, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
 from why_attention.tasks.translation import (
     EXPERIMENT,
     FALLS,
@@ -122,7 +122,7 @@ def figure() -> Explorable:
     return Explorable(
         "alignment",
         title=Text("软对齐打开瓶颈", "A soft alignment opens the bottleneck"),
-        reading=Text(
+        caption=Text(
             zh="读图：矩阵的列是原文的词（键 j），行是模型逐个写出的译文的词（查询 i），颜色是写这个词时分给那个原文词的注意力权重，对数刻度，"
             "每行加起来恰为 1。写错的词前面有星号。译文用一种造出来的语言（名词以 o 结尾，形容词以 a，量词以 i），短语里的次序倒过来，所以正确的注意力权重排成一段段反向的斜线；"
             "固定瓶颈没有注意力权重，每一步读的都是同一个向量，没有一条路径只通向某一个词，矩阵就画成斜纹。"
@@ -150,15 +150,15 @@ def figure() -> Explorable:
                 title=Text("对齐", "alignment"),
                 rows=Text("译文的词：查询 i", "word written: query i"),
                 columns=Text("原文的词：键 j", "word of the source: key j"),
-                scale=Axis(Text("权重", "weight"), (-2, 0), symbol="α_{ij}", decades=True, quantum=0.005),
+                scale=Axis(Text("权重", "weight"), (-2, 0), symbol="α_{ij}", log10=True, resolution=0.005),
                 row_words=words_written,
                 column_words=lambda n: sentence(n).source,
-                beside=Beside(right_places, Text("对应的词 j =", "the right word is j =")),
+                companion=Companion(right_places, Text("对应的词 j =", "the right word is j =")),
             ),
             Lines(
                 title=Text("整句全对率随句长的变化", "Sentences without a mistake against length"),
                 x=Axis(Text("句长", "length of the sentence"), (0, 25), symbol="n", unit=Text("词", "words")),
-                y=Axis(Text("整句全对率", "sentences without a mistake"), (-0.02, 1.02), quantum=0.01),
+                y=Axis(Text("整句全对率", "sentences without a mistake"), (-0.02, 1.02), resolution=0.01),
                 series=[
                     Series(
                         lambda: exact_matches("attention"), LENGTHS, Text("注意力", "attention"), "blue", "triangle"

@@ -8,8 +8,8 @@ from functools import cache, lru_cache
 
 import torch
 
+from explorable import Axis, Choice, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
 from why_attention.attention import scaled_dot_product_attention
-from why_attention.explorable import Axis, Choice, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
 from why_attention.masks import causal_mask
 from why_attention.positions import sinusoidal_positions
 
@@ -79,7 +79,7 @@ def figure() -> Explorable:
     return Explorable(
         "attention-map",
         title=Text(zh="谁看谁，各看多少", en="Who looks at whom, and how much"),
-        reading=Text(
+        caption=Text(
             zh="读图：注意力图第 i 行第 j 列的颜色，是位置 i 分给位置 j 的权重，每行加起来恰为 1。四类 token 轮流出现，"
             "第 1、5、9…… 个是同一类，所以这几行彼此很像，这几列也很像：给多少由内容定，远近不算（加上位置编码以后，位置才起作用）。"
             "曲线图的横轴是分数的倍数，纵轴是 softmax 的灵敏度，也就是分数变一点，权重跟着变多少；"
@@ -95,13 +95,16 @@ def figure() -> Explorable:
             Control("n", LENGTHS, label=Text(zh="序列长度", en="length of the sequence"), symbol="n", start=16),
             Control("scale", SCALES, label=Text(zh="分数的倍数", en="factor on the scores"), symbol="β", start=1.0),
             Control(
-                "mask", [False, True], label=Text(zh="因果掩码：不看后面", en="causal mask: nothing later"), folded=True
+                "mask",
+                [False, True],
+                label=Text(zh="因果掩码：不看后面", en="causal mask: nothing later"),
+                advanced=True,
             ),
             Control(
                 "positions",
                 [False, True],
                 label=Text(zh="加上正弦位置编码", en="add sinusoidal positions"),
-                folded=True,
+                advanced=True,
             ),
         ],
         panels=[
@@ -110,16 +113,16 @@ def figure() -> Explorable:
                 title=Text(zh="注意力图", en="attention map"),
                 rows=Text(zh="查询 i", en="query i"),
                 columns=Text(zh="键 j", en="key j"),
-                scale=Axis(Text(zh="权重", en="weight"), (-3, 0), symbol="a_{ij}", decades=True, quantum=0.005),
+                scale=Axis(Text(zh="权重", en="weight"), (-3, 0), symbol="a_{ij}", log10=True, resolution=0.005),
             ),
             Lines(
                 title=Text(zh="softmax 的灵敏度随倍数的变化", en="Sensitivity of the softmax against the factor"),
-                x=Axis(Text(zh="分数的倍数", en="factor on the scores"), (-0.7, 1.6), "β", decades=True, quantum=1e-6),
+                x=Axis(Text(zh="分数的倍数", en="factor on the scores"), (-0.7, 1.6), "β", log10=True, resolution=1e-6),
                 y=Axis(
                     Text(zh="softmax 的灵敏度", en="sensitivity of the softmax"),
                     (0, 1),
                     symbol="Σ_j a_{ij}(1−a_{ij})",
-                    quantum=0.002,
+                    resolution=0.002,
                 ),
                 series=[
                     Series(sensitivities, LOG_SCALES, Text(zh="中位数", en="median"), "blue", "triangle"),

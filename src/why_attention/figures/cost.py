@@ -14,9 +14,9 @@ from pathlib import Path
 
 import torch
 
+from explorable import Axis, Choice, Control, Explorable, Lines, Sentence, Series, Text
+from explorable.numbers import power_text
 from why_attention.cost import Cost, attention, costs, crossovers, doubling
-from why_attention.explorable import Axis, Choice, Control, Explorable, Lines, Sentence, Series, Text
-from why_attention.explorable.numbers import power_text
 from why_attention.timing import LAYERS, LayerTimes, Machine, Timing, layer_times
 
 LENGTHS, SIZES, KERNELS = [2**p for p in range(4, 14)], [64, 128, 256, 512, 1024], [3, 5, 7, 9]
@@ -42,7 +42,7 @@ class Row:
     color: str
     mark: str
     dashed: bool = False
-    shown: str | None = None
+    visible_if: str | None = None
 
 
 ROWS = [
@@ -53,9 +53,9 @@ ROWS = [
     Row("separable convolution", Text("可分离", "separable"), "green", "diamond", dashed=True),
     Row("attention", Text("注意力", "attention"), "blue", "triangle"),
     Row("attention core", Text("核心部分", "core"), "blue", "wedge", dashed=True),
-    Row("GRU", Text("GRU", "GRU"), "vermilion", "cross", dashed=True, shown="every"),
-    Row("restricted attention", Text("窗口", "restricted"), "blue", "diamond", dashed=True, shown="every"),
-    Row("fused attention", Text("融合", "fused"), "blue", "cross", dashed=True, shown="every"),
+    Row("GRU", Text("GRU", "GRU"), "vermilion", "cross", dashed=True, visible_if="every"),
+    Row("restricted attention", Text("窗口", "restricted"), "blue", "diamond", dashed=True, visible_if="every"),
+    Row("fused attention", Text("融合", "fused"), "blue", "cross", dashed=True, visible_if="every"),
 ]
 CHEAPEST = {  # of the rows shown at the start; ties go to the first
     "attention": Text("注意力", "attention takes"),
@@ -202,7 +202,7 @@ class Measured:
                 row.color,
                 row.mark,
                 dashed=row.dashed or other,
-                shown=row.shown,
+                visible_if=row.visible_if,
             )
             for row in rows
         ]
@@ -315,12 +315,12 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
         )
     no_gpu = Text("", "") if gpu else Text("没有存下 GPU 上的时间。", "No times on a GPU are stored.")
     words = [FORMULAE, *(one.sentence() for one in measured), no_gpu]
-    x = Axis(Text("序列长度", "length"), (1.1, 4.0), symbol="n", decades=True, quantum=1e-6)
+    x = Axis(Text("序列长度", "length"), (1.1, 4.0), symbol="n", log10=True, resolution=1e-6)
     log_lengths = [math.log10(n) for n in LENGTHS]
     return Explorable(
         "cost",
         title=Text("谁更省，看 n 和 d 谁大", "Who is cheaper depends on n against d"),
-        reading=Text(
+        caption=Text(
             zh="读图：左图是公式给出的一层的代价，一次乘加算 2 个 FLOP；灰色的点标出 FLOPs 相等之处，灰色的竖线是现在的 n。"
             "注意力的核心部分只有 QKᵀ 和 AV 两个乘积，整层还有四个投影，都不算前馈网络，也不减因果掩码省下的一半。"
             f"最长路径是把任意两个位置连上要经过的边数（卷积是因果的，只从前往后连），卷积要叠那么多层；多头时每头 dₖ = {HEAD_SIZE}；窗口是 {WINDOW} 个位置，融合指不存 n × n 权重。"
@@ -337,8 +337,8 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
             Control("n", LENGTHS, label=Text("序列长度", "length of the sequence"), symbol="n", start=512),
             Control("d", SIZES, label=Text("token 的分量个数", "components of a token"), symbol="d", start=512),
             Control("k", KERNELS, label=Text("卷积核大小", "size of the kernel"), symbol="k"),
-            Control("quantity", QUANTITIES, label=Text("比什么", "compare"), folded=True),
-            Control("every", [False, True], label=Text("全部架构", "every architecture"), folded=True),
+            Control("quantity", QUANTITIES, label=Text("比什么", "compare"), advanced=True),
+            Control("every", [False, True], label=Text("全部架构", "every architecture"), advanced=True),
         ],
         panels=[
             Lines(
@@ -347,12 +347,20 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
                 y=Axis(
                     Text("一层的代价，按公式", "cost of one layer, by formula"),
                     limits=limits,
-                    decades=True,
-                    quantum=1e-6,
+                    log10=True,
+                    resolution=1e-6,
                 ),
                 series=[
                     *(
-                        Series(line(row.name), log_lengths, row.label, row.color, row.mark, row.dashed, shown=row.shown)
+                        Series(
+                            line(row.name),
+                            log_lengths,
+                            row.label,
+                            row.color,
+                            row.mark,
+                            row.dashed,
+                            visible_if=row.visible_if,
+                        )
                         for row in ROWS
                     ),
                     point("attention core", "RNN", "n = d", "circle"),
@@ -369,8 +377,8 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
                     Text(f"实测的前向时间，d = {TIMED_SIZE}", f"measured forward time, d = {TIMED_SIZE}"),
                     limits=lambda: limits_of(measured),
                     unit=Text("毫秒", "ms"),
-                    decades=True,
-                    quantum=0.0005,
+                    log10=True,
+                    resolution=0.0005,
                 ),
                 series=[series for one in measured for series in one.series()],
             ),

@@ -10,11 +10,11 @@ from functools import cache
 
 import torch
 
+from explorable import Axis, Choice, Control, Explorable, Lines, Sentence, Series, Text
+from explorable.grid import OnGrid
+from explorable.numbers import power_text
 from why_attention.attention import MultiHeadAttention
 from why_attention.device import pick_device
-from why_attention.explorable import Axis, Choice, Control, Explorable, Lines, Sentence, Series, Text
-from why_attention.explorable.grid import OnGrid
-from why_attention.explorable.numbers import power_text
 from why_attention.influence import influence_matrix
 from why_attention.masks import causal_mask
 from why_attention.positions import sinusoidal_positions
@@ -130,7 +130,7 @@ def figure() -> Explorable:
     return Explorable(
         "dilution",
         title=Text(zh="路都只有一步，影响却按 1/n 变小", en="One step to everywhere, yet influence falls like 1/n"),
-        reading=Text(
+        caption=Text(
             zh="读图：两幅图的纵轴相同，都是输入 xⱼ 对输出 yᵢ 的影响，也就是雅可比矩阵 ∂yᵢ/∂xⱼ 的 Frobenius 范数，对数刻度。"
             "一幅的横轴是两个位置的距离，画到 n/2；另一幅的横轴是序列长度。虚线 1/n 供对照。"
             "细线是三个随机种子，粗线是它们的中位数。一层、一个头的注意力，矩阵和输入都是随机的，没有哪个键独占一行，d = 16。",
@@ -144,14 +144,17 @@ def figure() -> Explorable:
             Control("positions", [False, True], label=Text(zh="加上正弦位置编码", en="add sinusoidal positions")),
             Control("shuffled", [False, True], label=Text(zh="打乱输入", en="shuffle the inputs")),
             Control(
-                "mask", [False, True], label=Text(zh="因果掩码：不看后面", en="causal mask: nothing later"), folded=True
+                "mask",
+                [False, True],
+                label=Text(zh="因果掩码：不看后面", en="causal mask: nothing later"),
+                advanced=True,
             ),
         ],
         panels=[
             Lines(
                 title=Text(zh="影响随距离的变化", en="Influence against distance"),
                 x=Axis(Text(zh="距离", en="distance"), lambda n: (-0.02 * n, 0.52 * n), symbol="|i−j|"),
-                y=Axis(INFLUENCE, (LOW, HIGH), symbol="‖∂y_i/∂x_j‖", decades=True, quantum=0.0005),
+                y=Axis(INFLUENCE, (LOW, HIGH), symbol="‖∂y_i/∂x_j‖", log10=True, resolution=0.0005),
                 series=[
                     Series(
                         lambda n, positions, mask: profile(n, positions, mask, shuffled=False),
@@ -167,15 +170,15 @@ def figure() -> Explorable:
                         "grey",
                         "cross",
                         dashed=True,
-                        shown="shuffled",
+                        visible_if="shuffled",
                     ),
                     Series(lambda n: 2 * [-math.log10(n)], lambda n: [0, n / 2], "1/n", "grey", "square", dashed=True),
                 ],
             ),
             Lines(
                 title=Text(zh="影响随序列长度的变化", en="Influence against length"),
-                x=Axis(Text(zh="序列长度", en="length"), (0.7, 2.2), symbol="n", decades=True, quantum=1e-6),
-                y=Axis(INFLUENCE, (LOW, HIGH), symbol="‖∂y_i/∂x_j‖", decades=True, quantum=0.0005),
+                x=Axis(Text(zh="序列长度", en="length"), (0.7, 2.2), symbol="n", log10=True, resolution=1e-6),
+                y=Axis(INFLUENCE, (LOW, HIGH), symbol="‖∂y_i/∂x_j‖", log10=True, resolution=0.0005),
                 series=[
                     Series(over_lengths(on_itself), log_lengths, Text(zh="对自己", en="on itself"), "blue", "diamond"),
                     Series(over_lengths(on_others), log_lengths, Text(zh="对别处", en="on others"), "blue", "triangle"),

@@ -10,9 +10,9 @@ from functools import cache
 import torch
 from torch import Tensor, nn
 
+from explorable import Axis, Control, Explorable, Lines, Sentence, Series, Text
 from why_attention.convolution import ConvolutionStack
 from why_attention.device import pick_device
-from why_attention.explorable import Axis, Control, Explorable, Lines, Sentence, Series, Text
 from why_attention.receptive_field import (
     Layer,
     deviation,
@@ -87,7 +87,7 @@ def figure() -> Explorable:
     return Explorable(
         "effective-field",
         title=Text(zh="读得到，不等于有影响", en="What is read need not have influence"),
-        reading=Text(
+        caption=Text(
             zh="读图：左图的横轴是输入离输出多远，纵轴是它占全部影响的百分之几；灰线到哪里，感受野就到哪里，"
             "灰线的高度是所有输入影响都一样时各自的份额。右图两轴都是对数刻度：半径每层长一样多，标准差只按层数的平方根长，现在差多少，看竖线。"
             "“均匀”的每个权重都是 1/k；“随机”的权重均值为 0，服从同一条公式的是影响的平方，所以层数多时大约宽到 √2 倍（细线是三个随机种子，粗线是中位数）。",
@@ -115,7 +115,7 @@ def figure() -> Explorable:
                     limits=lambda k, depth: (0, 1.15 * uniform(k, depth).max().item()),
                     symbol="|∂y_i/∂x_j|",
                     unit="%",
-                    quantum=0.00005,
+                    resolution=0.00005,
                 ),
                 series=[
                     Series(
@@ -132,13 +132,13 @@ def figure() -> Explorable:
             ),
             Lines(
                 title=Text(zh="宽度随层数的变化", en="Width against the number of layers"),
-                x=Axis(Text(zh="层数", en="layers"), (-0.05, 1.75), symbol="L", decades=True, quantum=1e-6),
+                x=Axis(Text(zh="层数", en="layers"), (-0.05, 1.75), symbol="L", log10=True, resolution=1e-6),
                 y=Axis(
                     Text(zh="宽度", en="width"),
                     (-0.3, 2.3),
                     unit=Text(zh="个位置", en="positions"),
-                    decades=True,
-                    quantum=0.0005,
+                    log10=True,
+                    resolution=0.0005,
                 ),
                 series=[
                     Series(

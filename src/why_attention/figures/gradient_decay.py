@@ -8,10 +8,10 @@ from functools import cache
 
 import torch
 
+from explorable import Axis, Choice, Control, Explorable, Lines, Rule, Sentence, Series, Text
+from explorable.grid import OnGrid
+from explorable.numbers import power_text
 from why_attention.device import pick_device
-from why_attention.explorable import Axis, Choice, Control, Explorable, Lines, Rule, Sentence, Series, Text
-from why_attention.explorable.grid import OnGrid
-from why_attention.explorable.numbers import power_text
 from why_attention.rnn import GRUCell, LSTMCell, RNNCell, decay_bound, ensemble, gradient_decay
 
 STEPS, SIZE, SEEDS = 1000, 64, 3  # T; H = d; how many draws of weights and inputs
@@ -92,7 +92,7 @@ def figure() -> Explorable:
     return Explorable(
         "gradient-decay",
         title=Text(zh="梯度沿时间往回走", en="A gradient on its way back through time"),
-        reading=Text(
+        caption=Text(
             zh="读图：横轴是往回走了多少步，纵轴是最后一步的状态对那么多步之前的状态的梯度有多大，每一格是好几个数量级。"
             "直线往下，就是每一步乘以同一个小于 1 的数。彩色细线是三个随机种子，粗线是它们的中位数，灰线是其他单元的中位数；"
             "箭头表示线已经走出图外。",
@@ -126,7 +126,7 @@ def figure() -> Explorable:
                 list(WINDOWS),
                 label=Text(zh="看多少步", en="steps shown"),
                 start=1000,
-                folded=True,
+                advanced=True,
             ),
             Control(
                 "scale",
@@ -134,13 +134,13 @@ def figure() -> Explorable:
                 label=Text(zh="输入的尺度", en="scale of the inputs"),
                 symbol="σ",
                 start=1.0,
-                folded=True,
+                advanced=True,
             ),
             Control(
                 "bound",
                 [False, True],
                 label=Text(zh="画出上界 ∏‖J‖₂（第一个种子）", en="draw the bound ∏‖J‖₂ (first seed)"),
-                folded=True,
+                advanced=True,
             ),
         ],
         panels=[
@@ -155,8 +155,8 @@ def figure() -> Explorable:
                     Text(zh="梯度的谱范数", en="spectral norm of the gradient"),
                     limits=lambda window: WINDOWS[min(w for w in WINDOWS if w >= window)],
                     symbol="‖∂s_T/∂s_{T−l}‖_2",
-                    decades=True,
-                    quantum=0.005,
+                    log10=True,
+                    resolution=0.005,
                 ),
                 series=[
                     Series(decay(cell), x=LAGS, label=cell, mark=mark, focus=("cell", cell))
@@ -169,7 +169,7 @@ def figure() -> Explorable:
                         label=Text(zh="上界", en="bound"),
                         color="blue",
                         dashed=True,
-                        shown="bound",
+                        visible_if="bound",
                     )
                 ],
                 rules=[

@@ -9,7 +9,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from why_attention.explorable import Axis, Choice, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
+from explorable import Axis, Choice, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
 from why_attention.masks import causal_mask
 from why_attention.tasks import induction
 from why_attention.tasks.induction import (
@@ -121,7 +121,7 @@ def figure() -> Explorable:
     return Explorable(
         "heads",
         title=Text(zh="训练出来的头，各有各的活", en="Trained heads have jobs"),
-        reading=Text(
+        caption=Text(
             zh="读图：注意力图一行是一个查询 i，一列是一个键 j，字母就是那里的 token；颜色是查询分给键的权重，每行加起来恰为 1，"
             "斜纹是掩码不许看的后文。一条斜线表示这个头总看同样距离的地方：紧贴对角线的是前一个 token，"
             "离得远的是同一个字母以前出现时的下一个 token。模型只有注意力：两层，每层两个头，由随机种子 0 训练；训练只练下一个 token 定得下来的地方。"
@@ -138,8 +138,8 @@ def figure() -> Explorable:
             "random seeds, bold ones their median; the grey dot is the model as it is now.",
         ),
         controls=[
-            Control("layer", [1, 2], label=Text(zh="第几层", en="layer"), between=False),
-            Control("head", [1, 2], label=Text(zh="第几个头", en="head"), start=2, between=False),
+            Control("layer", [1, 2], label=Text(zh="第几层", en="layer"), continuous=False),
+            Control("head", [1, 2], label=Text(zh="第几个头", en="head"), start=2, continuous=False),
             Control("sequence", SEQUENCES, label=Text(zh="序列", en="Sequence")),
             Control(
                 "ablate",
@@ -149,7 +149,7 @@ def figure() -> Explorable:
                     for layer, head in HEADS
                 },
                 label=Text(zh="去掉一个头（输出置 0）", en="Take out a head (its output becomes 0)"),
-                folded=True,
+                advanced=True,
             ),
         ],
         panels=[
@@ -160,12 +160,12 @@ def figure() -> Explorable:
                 columns=Text(zh="键 j", en="key j"),
                 row_words=lambda sequence: list(sequence),
                 column_words=lambda sequence: list(sequence),
-                scale=Axis(Text(zh="权重", en="weight"), (0, 1), symbol="a_{ij}", quantum=0.01),
+                scale=Axis(Text(zh="权重", en="weight"), (0, 1), symbol="a_{ij}", resolution=0.01),
             ),
             Lines(
                 title=Text(zh="训练中的准确率和头的得分", en="Accuracy, and scores of heads, in training"),
                 x=Axis(Text(zh="训练步数", en="training steps"), (-0.02 * last, 1.03 * last)),
-                y=Axis(Text(zh="准确率，得分", en="accuracy, score"), (0, 1.05), quantum=0.002),
+                y=Axis(Text(zh="准确率，得分", en="accuracy, score"), (0, 1.05), resolution=0.002),
                 series=[
                     Series(accuracies(2), steps(), Text(zh="两层", en="two layers"), "blue", "triangle"),
                     Series(accuracies(1), steps(), Text(zh="一层", en="one layer"), "grey", "cross"),

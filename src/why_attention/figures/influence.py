@@ -13,12 +13,12 @@ import torch
 from torch import Tensor
 from torch.nn import Module
 
+from explorable import Axis, Choice, Companion, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
+from explorable.numbers import power_text
 from why_attention import dependency_graph
 from why_attention.attention import MultiHeadAttention
 from why_attention.convolution import Convolution
 from why_attention.dependency_graph import DependencyGraph, path_lengths
-from why_attention.explorable import Axis, Beside, Choice, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
-from why_attention.explorable.numbers import power_text
 from why_attention.influence import influence_matrix, token_diversity
 from why_attention.masks import causal_mask
 from why_attention.receptive_field import depth_needed
@@ -147,7 +147,7 @@ def edges_text(length: float) -> str:
     return "" if length == -math.inf else f"{length:.0f}"
 
 
-SCALE = Axis(Text(zh="影响", en="influence"), (-6, 1), symbol="‖∂y_i/∂x_j‖", decades=True, quantum=0.125)
+SCALE = Axis(Text(zh="影响", en="influence"), (-6, 1), symbol="‖∂y_i/∂x_j‖", log10=True, resolution=0.125)
 
 
 def heatmap(matrix: Callable[..., Tensor], path: Callable[..., Tensor], title: Text, color: str, mark: str) -> Heatmap:
@@ -157,7 +157,7 @@ def heatmap(matrix: Callable[..., Tensor], path: Callable[..., Tensor], title: T
         rows=Text(zh="输出 i", en="output i"),
         columns=Text(zh="输入 j", en="input j"),
         scale=SCALE,
-        beside=Beside(path, Text(zh="路径长度", en="path length")),
+        companion=Companion(path, Text(zh="路径长度", en="path length")),
         color=color,
         mark=mark,
     )
@@ -173,7 +173,7 @@ def figure() -> Explorable:
     return Explorable(
         "influence",
         title=Text(zh="同一把尺子：谁能影响谁，影响多大", en="One measure: who influences whom, and how much"),
-        reading=Text(
+        caption=Text(
             zh="读图：三个方阵用同一批输入、同一个对数色标。第 i 行第 j 列的颜色是输入 xⱼ 对输出 yᵢ 的影响，"
             "也就是雅可比矩阵 ∂yᵢ/∂xⱼ 的 Frobenius 范数；斜纹是恰好为 0，没有通路。点一格，可以读到三种网络在这里的影响和路径长度。"
             "下左图把方阵沿对角线方向取平均：往回看 i−j 步，影响还有多大，线断了就是 0。"
@@ -194,7 +194,7 @@ def figure() -> Explorable:
                 label=Text(zh="循环的增益", en="gain of the recurrence"),
                 symbol="g",
                 start=1.0,
-                folded=True,
+                advanced=True,
             ),
             Control(
                 "growth",
@@ -203,7 +203,7 @@ def figure() -> Explorable:
                     2: Text(zh="每层翻倍，dₗ = 1, 2, 4 …", en="doubles each layer, dₗ = 1, 2, 4 …"),
                 },
                 label=Text(zh="卷积的膨胀", en="Dilation of the convolution"),
-                folded=True,
+                advanced=True,
             ),
             Control(
                 "mode",
@@ -212,13 +212,13 @@ def figure() -> Explorable:
                     "causal": Text(zh="只看前面", en="causal (past only)"),
                 },
                 label=Text(zh="卷积和注意力看哪边", en="Convolution and attention look"),
-                folded=True,
+                advanced=True,
             ),
             Control(
                 "residual",
                 [False, True],
                 label=Text(zh="每层加残差和层归一化", en="residual and normalisation in every layer"),
-                folded=True,
+                advanced=True,
             ),
         ],
         panels=[
@@ -228,7 +228,9 @@ def figure() -> Explorable:
             Lines(
                 title=Text(zh="影响随距离的变化", en="Influence against distance"),
                 x=Axis(Text(zh="往回看多远", en="distance looked back"), lambda n: (-0.02 * n, n), symbol="i−j"),
-                y=Axis(Text(zh="平均影响", en="mean influence"), (-8, 1.5), "‖∂y_i/∂x_j‖", decades=True, quantum=0.005),
+                y=Axis(
+                    Text(zh="平均影响", en="mean influence"), (-8, 1.5), "‖∂y_i/∂x_j‖", log10=True, resolution=0.005
+                ),
                 series=[
                     Series(profile(recurrent), lambda n: range(n), RECURRENCE, "vermilion", "circle"),
                     Series(profile(convolved), lambda n: range(n), CONVOLUTION, "green", "square"),
@@ -238,7 +240,7 @@ def figure() -> Explorable:
             Lines(
                 title=Text(zh="token 的多样性随层数的变化", en="Token diversity against depth"),
                 x=Axis(Text(zh="层数", en="layers"), (-0.3, DEPTHS[-1] + 0.3), symbol="L"),
-                y=Axis(Text(zh="token 的多样性", en="token diversity"), (-16.5, 0.8), decades=True, quantum=0.005),
+                y=Axis(Text(zh="token 的多样性", en="token diversity"), (-16.5, 0.8), log10=True, resolution=0.005),
                 series=[
                     Series(
                         lambda n, gain, residual: diversity(recurrences, n, residual, gain),

@@ -12,8 +12,8 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from why_attention.explorable import Axis, Choice, Control, Explorable, Lines, Rule, Sentence, Series, Text
-from why_attention.explorable.numbers import power_text
+from explorable import Axis, Choice, Control, Explorable, Lines, Rule, Sentence, Series, Text
+from explorable.numbers import power_text
 from why_attention.tasks.experiment import Experiment
 from why_attention.tasks.recall import (
     CHANCE,
@@ -208,11 +208,11 @@ def figure() -> Explorable:
     old, new = outcomes(EXPERIMENT), outcomes(HELD_OUT)
     best = best_threshold(old)
     below, above = misjudged(best, new)
-    across = Axis(Text(zh="序列长度", en="length of the sequence"), (0.85, 3.06), "T", decades=True, quantum=1e-6)
+    across = Axis(Text(zh="序列长度", en="length of the sequence"), (0.85, 3.06), "T", log10=True, resolution=1e-6)
     return Explorable(
         "recall",
         title=Text(zh="记住第一个符号：谁记得多远", en="Remember the first symbol: who remembers how far"),
-        reading=Text(
+        caption=Text(
             zh="读图：序列有 T 个 token，第一个是 8 个符号之一，中间是同样的符号作干扰，最后一个是提问，要答出第一个符号。"
             "两幅图的横轴都是 T，对数刻度。一幅的纵轴是训练后在新序列上的准确率，瞎猜是 1/8；"
             "另一幅是训练之前，损失对第一个符号的嵌入的梯度 ‖∂L/∂e₁‖，对数刻度，线笔直掉下去就是恰好为 0。"
@@ -235,7 +235,7 @@ def figure() -> Explorable:
                 label=Text(zh="序列长度", en="length of the sequence"),
                 symbol="T",
                 start=64,
-                between=False,
+                continuous=False,
             ),
             Control(
                 "model",
@@ -247,22 +247,22 @@ def figure() -> Explorable:
                 "seed",
                 {ALL: Text(zh="三个都要", en="all three"), **{str(seed): str(seed) for seed in SEEDS}},
                 label=Text(zh="随机种子", en="Random seed"),
-                folded=True,
+                advanced=True,
             ),
             Control(
                 "step",
                 list(range(0, STEPS + 1, 2 * EVERY)),
                 label=Text(zh="训练了多少步", en="steps of training"),
                 start=STEPS,
-                folded=True,
-                between=False,
+                advanced=True,
+                continuous=False,
             ),
         ],
         panels=[
             Lines(
                 title=Text(zh="训练之后的准确率", en="Accuracy after training"),
                 x=across,
-                y=Axis(Text(zh="准确率", en="accuracy"), (0, 1.05), quantum=0.0005),
+                y=Axis(Text(zh="准确率", en="accuracy"), (0, 1.05), resolution=0.0005),
                 series=lines(accuracies, TRAINED)
                 + [
                     Series(
@@ -284,7 +284,11 @@ def figure() -> Explorable:
                 title=Text(zh="训练之前传回第一个符号的梯度", en="Gradient at the first symbol before training"),
                 x=across,
                 y=Axis(
-                    Text(zh="梯度的大小", en="size of the gradient"), (-10, 0), "‖∂L/∂e_1‖", decades=True, quantum=0.005
+                    Text(zh="梯度的大小", en="size of the gradient"),
+                    (-10, 0),
+                    "‖∂L/∂e_1‖",
+                    log10=True,
+                    resolution=0.005,
                 ),
                 series=lines(gradients, dict.fromkeys(LOOKS, LENGTHS[-1]))
                 + [

@@ -8,8 +8,8 @@ import math
 from collections.abc import Iterable
 from functools import cache
 
+from explorable import Axis, Choice, Control, Explorable, Graph, Lines, Sentence, Series, Text
 from why_attention.convolution import padding
-from why_attention.explorable import Axis, Choice, Control, Explorable, Graph, Lines, Sentence, Series, Text
 from why_attention.receptive_field import Layer, cone, depth_needed, span, support
 
 KERNELS, DISTANCES = [3, 5, 7], [10, 30, 100, 300, 1000]  # odd kernels, for a centred one needs a middle
@@ -79,7 +79,7 @@ def figure() -> Explorable:
     return Explorable(
         "receptive-field",
         title=Text(zh="一层一层够得多远", en="How far each layer reaches"),
-        reading=Text(
+        caption=Text(
             zh="读图：左图里，实心的是最上面那个输出读到的值，连线是它读的路，空心的输入它读不到；"
             f"只画离它最近的 {WIDTH} 个位置。右图两轴都是对数刻度：斜线说明多少层够得多远，粗的是现在的膨胀方式；"
             "绿色横线是现在够到的，灰色横线是要够到的，各在相应的层数那里垂到横轴。",
@@ -107,7 +107,7 @@ def figure() -> Explorable:
                     4: Text(zh="每层乘 4，dₗ = 1, 4, 16 …", en="fourfold each layer, dₗ = 1, 4, 16 …"),
                 },
                 label=Text(zh="膨胀", en="Dilation"),
-                folded=True,
+                advanced=True,
             ),
             Control(
                 "mode",
@@ -116,7 +116,7 @@ def figure() -> Explorable:
                     "centred": Text(zh="居中：两边各一半", en="centred: half to either side"),
                 },
                 label=Text(zh="读哪一边", en="Reads"),
-                folded=True,
+                advanced=True,
             ),
         ],
         panels=[
@@ -135,8 +135,8 @@ def figure() -> Explorable:
             ),
             Lines(
                 title=Text(zh="够得多远", en="How far it reaches"),
-                x=Axis(Text(zh="层数", en="layers"), (-0.05, 3.15), symbol="L", decades=True, quantum=1e-6),
-                y=Axis(Text(zh="够得多远", en="steps reached"), REACHES, symbol="|i−j|", decades=True, quantum=1e-6),
+                x=Axis(Text(zh="层数", en="layers"), (-0.05, 3.15), symbol="L", log10=True, resolution=1e-6),
+                y=Axis(Text(zh="够得多远", en="steps reached"), REACHES, symbol="|i−j|", log10=True, resolution=1e-6),
                 series=[
                     Series(curve(growth), decades(CURVE), label, "green", mark, focus=("growth", growth))
                     for (growth, label), mark in zip(GROWTHS.items(), ["square", "diamond", "wedge"])

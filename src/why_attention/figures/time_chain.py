@@ -9,6 +9,8 @@ from functools import cache, partial
 import torch
 from torch import nn
 
+from explorable import Axis, Control, Explorable, Graph, Lines, Sentence, Series, Text
+from explorable.numbers import power_text
 from why_attention.attention import MultiHeadAttention
 from why_attention.convolution import Convolution
 from why_attention.dependency_graph import (
@@ -20,8 +22,6 @@ from why_attention.dependency_graph import (
     sequential_steps,
 )
 from why_attention.device import pick_device
-from why_attention.explorable import Axis, Control, Explorable, Graph, Lines, Sentence, Series, Text
-from why_attention.explorable.numbers import power_text
 from why_attention.timing import Machine, forward_times, machine
 
 LENGTHS, KERNELS = [4, 8, 12, 16], [2, 3, 5]  # of the graphs
@@ -105,7 +105,7 @@ def figure() -> Explorable:
     return Explorable(
         "time-chain",
         title=Text(zh="谁要等谁", en="What waits for what"),
-        reading=Text(
+        caption=Text(
             zh="读图：前三幅里，空心的是输入，实心的是一层算出的值，连线表示要先有下面的值才能算上面的值；越高的值，越晚才能算。"
             "第四幅是各种层前向一次的实测时间，两轴都是对数刻度；粗线是中位数，细线是上下四分位数。",
             en="How to read it: in the first three pictures hollow marks are inputs and filled ones the values of one layer; "
@@ -116,7 +116,7 @@ def figure() -> Explorable:
         controls=[
             Control("n", LENGTHS, label=Text(zh="序列长度", en="length of the sequence"), symbol="n", start=8),
             Control(
-                "k", KERNELS, label=Text(zh="卷积核大小", en="size of the kernel"), symbol="k", start=3, folded=True
+                "k", KERNELS, label=Text(zh="卷积核大小", en="size of the kernel"), symbol="k", start=3, advanced=True
             ),
         ],
         panels=[
@@ -125,13 +125,13 @@ def figure() -> Explorable:
             panel(attention, ATTENTION, "blue", "triangle"),
             Lines(
                 title=Text(zh="前向一次的时间", en="Time of one forward pass"),
-                x=Axis(Text(zh="序列长度", en="length"), (0.85, 3.05), symbol="n", decades=True, quantum=1e-6),
+                x=Axis(Text(zh="序列长度", en="length"), (0.85, 3.05), symbol="n", log10=True, resolution=1e-6),
                 y=Axis(
                     Text(zh="前向时间", en="forward time"),
                     limits=limits_of_times,
                     unit=Text(zh="毫秒", en="ms"),
-                    decades=True,
-                    quantum=0.0005,
+                    log10=True,
+                    resolution=0.0005,
                 ),
                 series=[
                     Series(lambda: times()["rnn"], lengths, RNN, "vermilion", "circle"),

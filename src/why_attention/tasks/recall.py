@@ -5,7 +5,7 @@
 The distractors x_2 … x_{T−1} are of the same symbols as the first, so that only its place tells it from them. The
 answer is read out at the last position alone, T − 1 steps later; a guess is right once in eight.
 
-Beside the accuracy stands what can be known before any training: how much of the loss's gradient arrives at the first
+Companion the accuracy stands what can be known before any training: how much of the loss's gradient arrives at the first
 symbol, ‖∂L/∂e_1‖, where e_1 is its embedding.
 
 Sources: Hochreiter & Schmidhuber 1997, §5 (recall over long gaps); Arjovsky et al. 2016, arXiv 1511.06464, §5.1 (the

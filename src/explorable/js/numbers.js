@@ -43,12 +43,12 @@ export function numberText(number) {
 // A number of an axis, as read-outs and tables write it: as precisely as the frames keep it. A 0 is an exact 0, for what
 // is not 0 is kept as a step at least.
 export function amountText(value, axis) {
-  if (axis.decades) return powerText(value, axis.digits);
+  if (axis.log10) return powerText(value, axis.digits);
   const least = axis.least !== null && value !== 0 && Math.abs(value) < 1.5 * axis.least;
   return least ? `${value < 0 ? ">−" : "<"}${numberText(2 * axis.least)}` : numberText(value);
 }
 
 // A tick of an axis: a whole power of ten where it counts decades.
 export function tickText(value, axis) {
-  return axis.decades ? powerOfTen(value) : numberText(value);
+  return axis.log10 ? powerOfTen(value) : numberText(value);
 }

@@ -2,7 +2,7 @@
 
 The block is a zlib stream of: the length of a header (4 bytes, little-endian), the header (JSON), and the frames one
 after another. A frame is an array of unsigned integers; a code c stands for the number step·(offset + c − 1), and c = 0 for
-−∞, the logarithm of an exact zero. Where the step is a quantum, the offset is a whole number, so that equal numbers come
+−∞, the logarithm of an exact zero. Where the step is a resolution, the offset is a whole number, so that equal numbers come
 back equal from every frame, and a number of a plain axis that is not 0 is kept as one step at least. frames.js reads
 what this file writes.
 """
@@ -21,7 +21,7 @@ __all__ = ["pack", "Frames"]
 DTYPES = {1: np.dtype("<u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4")}  # by bytes a code
 
 
-def encode(array: np.ndarray, quantum: float | None, apart: bool = False) -> tuple[np.ndarray, float, float]:
+def encode(array: np.ndarray, resolution: float | None, apart: bool = False) -> tuple[np.ndarray, float, float]:
     """Return (codes, offset, step) such that step·(offset + codes − 1) is the array, rounded to the step.
 
     apart: what is not 0 is kept as a step at least.
@@ -30,10 +30,10 @@ def encode(array: np.ndarray, quantum: float | None, apart: bool = False) -> tup
     values = array[finite].astype(np.float64)
     low, high = (values.min(), values.max()) if values.size else (0.0, 0.0)
     if array.dtype.kind in "biu":
-        quantum = 1.0
-    step = quantum or (high - low) / 60000 or 1.0
-    multiples = np.round(values / step) if quantum else values / step
-    if quantum and apart:
+        resolution = 1.0
+    step = resolution or (high - low) / 60000 or 1.0
+    multiples = np.round(values / step) if resolution else values / step
+    if resolution and apart:
         multiples = np.where(multiples == 0, np.sign(values), multiples)
     offset = multiples.min() if values.size else 0.0
     codes = np.zeros(array.shape)
@@ -54,7 +54,7 @@ def pack(sources: list[Source], slots: dict[str, Source]) -> bytes:
     for source in sources:
         at = []
         for array in source.arrays():
-            codes, offset, step = encode(array, source.quantum, source.apart)
+            codes, offset, step = encode(array, source.resolution, source.apart)
             size, data = codes.dtype.itemsize, codes.tobytes()
             key = (data, size, codes.shape, offset, step)
             if key not in known:

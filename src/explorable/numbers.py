@@ -56,9 +56,9 @@ def power_of_ten(power: int) -> str:
     return "10" + str(power).translate(SUPERSCRIPTS)
 
 
-def digits_kept(quantum: float | None) -> int:
-    """Return how many digits of a number are known where a frame keeps multiples of a quantum of its log10: 1 to 4.
+def digits_kept(resolution: float | None) -> int:
+    """Return how many digits of a number are known where a frame keeps multiples of a resolution of its log10: 1 to 4.
 
-    Without a quantum a frame keeps 1/60000 of its range, three digits for up to 30 decades.
+    Without a resolution a frame keeps 1/60000 of its range, three digits for up to 30 decades.
     """
-    return 3 if quantum is None else next((n for n in (4, 3, 2) if quantum <= 5 * 10 ** -(n + 1)), 1)
+    return 3 if resolution is None else next((n for n in (4, 3, 2) if resolution <= 5 * 10 ** -(n + 1)), 1)

@@ -16,15 +16,15 @@ import anywidget
 import numpy as np
 import traitlets
 
-from .controls import Control
+from .cache import stored
+from .control import Control
 from .frames import Frames, pack
 from .grid import OnGrid
 from .panels import Graph, Heatmap, Lines
-from .picture import still_picture
 from .script import STYLE, WIDGET
 from .sentence import Sentence
 from .source import Source
-from .store import stored
+from .still import still_picture
 from .text import Text, language
 
 __all__ = ["Explorable"]
@@ -48,7 +48,7 @@ class Setting(traitlets.TraitType):
 class Explorable(anywidget.AnyWidget):
     """An interactive figure.
 
-    name: its name in addresses and tests.  title and reading: what it is, and one line on how to read it.
+    name: its name in addresses and tests.  title and caption: what it is, and one line on how to read it.
     controls: what the reader may change.  panels: what is drawn.  rows: how many panels stand side by side in each
     row, where there is room; all of them when left out.  sentence: what the drawing says, in words.
     slow: functions whose grids are computed ahead on all cores, where the store has no frames yet.
@@ -69,7 +69,7 @@ class Explorable(anywidget.AnyWidget):
         name: str,
         *,
         title: str | Text,
-        reading: str | Text,
+        caption: str | Text,
         controls: list[Control],
         panels: list[Lines | Heatmap | Graph],
         rows: list[int] | None = None,
@@ -78,14 +78,14 @@ class Explorable(anywidget.AnyWidget):
         keep: bool = True,
     ):
         check_names(controls)
-        check_name_and_words(name, title, reading)
+        check_name_and_words(name, title, caption)
         rows = rows or [len(panels)]
         if sum(rows) != len(panels) or not set(rows) <= {1, 2, 3}:
             raise ValueError(f"rows {rows} are for {sum(rows)} of the {len(panels)} panels: all, with 1 to 3 in a row")
         sources: list[Source] = []
 
-        def add(function, where, *shapes, quantum=None) -> int:
-            sources.append(Source(function, controls, f"{name}, {where}", quantum, shapes))
+        def add(function, where, *shapes, resolution=None) -> int:
+            sources.append(Source(function, controls, f"{name}, {where}", resolution, shapes))
             return len(sources) - 1
 
         slots = sentence.sources(controls)
@@ -102,7 +102,7 @@ class Explorable(anywidget.AnyWidget):
             "name": name,
             "language": language(),
             "title": str(title),
-            "reading": str(reading),
+            "reading": str(caption),
             "controls": [control.spec() for control in controls],
             "panels": panel_specs,
             "rows": rows,
@@ -162,7 +162,7 @@ class Explorable(anywidget.AnyWidget):
         return (
             f'<figure class="explorable" data-name="{html.escape(spec["name"])}" lang="{spec["language"]}">'
             f'<img class="still" alt="{html.escape(still["alt"])}" src="{still["src"]}">'
-            f"<figcaption>{html.escape(spec['reading'])}</figcaption>"
+            f"<figcaption>{html.escape(spec['caption'])}</figcaption>"
             f'<script type="application/vnd.jupyter.widget-view+json">{view}</script></figure>'
         )
 
@@ -203,13 +203,13 @@ def said(spec: dict, frames: Frames, setting: dict[str, int]) -> str:
     return "".join(words)
 
 
-def check_name_and_words(name: str, title: str | Text, reading: str | Text) -> None:
+def check_name_and_words(name: str, title: str | Text, caption: str | Text) -> None:
     """Raise a ValueError where a figure's name cannot stand in an address or name a file, or its words are no text."""
     if not isinstance(name, str) or not re.fullmatch(r"[^\s/\\:#]{1,60}", name):
         raise ValueError(f"figure name {name!r}: it must be 1 to 60 letters, without a blank, /, \\, : and #")
-    for words in (title, reading):
+    for words in (title, caption):
         if not isinstance(words, str | Text):
-            raise ValueError(f"{name}: title and reading must be str or Text, not {words!r}")
+            raise ValueError(f"{name}: title and caption must be str or Text, not {words!r}")
 
 
 def check_settings(sources: list[Source]) -> None:
@@ -246,10 +246,10 @@ def check_frames(name: str, panels: list[dict], choices: dict[str, list[str]], f
             x, y = frames.array(series["x"], setting), frames.array(series["y"], setting)
             if x.shape[-1] != y.shape[-1]:
                 raise ValueError(f"{name}: series {series['label']!r} has {y.shape[-1]} y for {x.shape[-1]} x")
-    for panel in [panel for panel in panels if panel.get("beside")]:
-        matrix, beside = panel["matrix"], panel["beside"]["matrix"]
-        for setting in frames.settings(tables[matrix], tables[beside]):
-            shapes = [frames.array(source, setting).shape for source in (matrix, beside)]
+    for panel in [panel for panel in panels if panel.get("companion")]:
+        matrix, companion = panel["matrix"], panel["companion"]["matrix"]
+        for setting in frames.settings(tables[matrix], tables[companion]):
+            shapes = [frames.array(source, setting).shape for source in (matrix, companion)]
             if shapes[0] != shapes[1]:
                 raise ValueError(
                     f"{name}: beside the {shapes[0]} of {panel['title']!r} stand {shapes[1]}: both must agree"
@@ -283,11 +283,11 @@ def check_references(name, controls: list[Control], panels: list[dict], sources:
             if value not in grids.get(control, []) or type(value) is not type(grids[control][0]):
                 raise ValueError(f"{name}: a series has its focus at {control} = {value!r}, which no control offers")
             used.add(control)
-        if series["shown"] is not None:
-            if grids.get(series["shown"]) != [False, True]:
+        if series["visible_if"] is not None:
+            if grids.get(series["visible_if"]) != [False, True]:
                 raise ValueError(
-                    f"{name}: a series is shown by {series['shown']!r}, which is no checkbox of the figure"
+                    f"{name}: a series is shown by {series['visible_if']!r}, which is no checkbox of the figure"
                 )
-            used.add(series["shown"])
+            used.add(series["visible_if"])
     if dead := [control for control in grids if control not in used]:
         raise ValueError(f"{name}: controls {dead} would change nothing, for no function names them")

@@ -21,7 +21,7 @@ class Control:
 
     name: the parameter of the figure's functions that it sets.  values: numbers in rising order, ``[False, True]``,
     or a dict from each option to its words.  start: the value before the first touch, the first when left out.
-    symbol and unit stand beside the label.  folded puts the control under "more".  between: with a kernel the reader
+    symbol and unit stand beside the label.  advanced puts the control under "more".  continuous: with a kernel the reader
     may set any number in the range of a slider (any whole number where its grid has no other), not the grid's alone.
     Raises ValueError for values that no control can offer, for a name that is none in Python, and for long words.
     """
@@ -32,8 +32,8 @@ class Control:
     start: Any = None
     symbol: str = ""
     unit: Words = ""
-    folded: bool = False
-    between: bool = True
+    advanced: bool = False
+    continuous: bool = True
 
     def __post_init__(self):
         check_name(self.name)
@@ -95,7 +95,7 @@ class Control:
         value = plain(value)
         if self.offers(value):
             return self.grid[self.grid.index(value)]
-        if self.kind != "range" or not self.between:
+        if self.kind != "range" or not self.continuous:
             raise ValueError(f"{self.name} = {value!r} is none of the values {self.grid}")
         low, high, whole = self.grid[0], self.grid[-1], self.whole
         number = isinstance(value, Real) and not isinstance(value, bool)
@@ -115,9 +115,9 @@ class Control:
             "label": str(self.label),
             "symbol": self.symbol,
             "unit": str(self.unit),
-            "folded": self.folded,
+            "advanced": self.advanced,
             "start": self.first,
-            "between": self.kind == "range" and self.between,
+            "continuous": self.kind == "range" and self.continuous,
             "whole": self.whole,
         }
 

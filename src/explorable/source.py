@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .controls import Control
+from .control import Control
 
 __all__ = ["Source"]
 
@@ -17,7 +17,7 @@ LARGEST = 1e300  # so that the distance of any two numbers is finite
 
 
 @dataclass(frozen=True)
-class Quantum:
+class Resolution:
     """The precision kept of an axis's numbers; apart: what is not 0 is kept as a multiple other than 0."""
 
     of: float | None
@@ -27,7 +27,7 @@ class Quantum:
 class Source:
     """A function that is called once for every setting of the controls that its own parameters name.
 
-    A constant instead of a function is a source that depends on no control.  ``quantum`` is the precision kept:
+    A constant instead of a function is a source that depends on no control.  ``resolution`` is the precision kept:
     numbers are rounded to its nearest multiple (None keeps 1/60000 of each frame's range).  ``shapes``: the shapes that
     its arrays may have, with None for any length; no shapes, for a source of words.
     Raises ValueError for a parameter that names no control.
@@ -38,12 +38,14 @@ class Source:
         function: Callable | Any,
         controls: list[Control],
         where: str,
-        quantum: float | Quantum | None = None,
+        resolution: float | Resolution | None = None,
         shapes: tuple[tuple[int | None, ...], ...] = (),
     ):
         self.function = function if callable(function) else lambda: function
         self.where, self.shapes = where, shapes
-        self.quantum, self.apart = (quantum.of, quantum.apart) if isinstance(quantum, Quantum) else (quantum, False)
+        self.resolution, self.apart = (
+            (resolution.of, resolution.apart) if isinstance(resolution, Resolution) else (resolution, False)
+        )
         known = {control.name: control for control in controls}
         parameters = list(inspect.signature(self.function).parameters)
         if unknown := [name for name in parameters if name not in known]:

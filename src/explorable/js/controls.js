@@ -51,7 +51,7 @@ function makeControl(control, changed, refuse, words) {
   // as wide as its longest words, so that nothing shifts
   value.style.minWidth = `${Math.max(...control.values.map((one) => saying(control, one).length))}ch`;
   input.addEventListener("input", () => changed(control.name, control.values[control.kind === "checkbox" ? Number(input.checked) : Number(input.value)]));
-  const box = control.between ? makeBox(control, changed, refuse, words) : null;
+  const box = control.continuous ? makeBox(control, changed, refuse, words) : null;
   let current;
   function show(now) {
     if (now === current) return;
@@ -89,7 +89,7 @@ function makeControl(control, changed, refuse, words) {
 // when the reader types what no kernel could compute.
 export function makeControls(specs, { changed, refuse, words }) {
   const made = new Map(specs.map((control) => [control.name, makeControl(control, changed, refuse, words)]));
-  const elements = (folded) => specs.filter((control) => control.folded === folded).map((control) => made.get(control.name).element);
+  const elements = (folded) => specs.filter((control) => control.advanced === folded).map((control) => made.get(control.name).element);
   const all = element("div", { className: "controls" }, ...elements(false));
   const more = elements(true);
   if (more.length) {

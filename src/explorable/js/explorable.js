@@ -197,7 +197,7 @@ function mount({ model, figure, box, linkOf, spec, words, numbers }) {
   });
 
   const caption = figure.querySelector("figcaption") ?? document.createElement("figcaption");
-  caption.textContent = spec.reading;
+  caption.textContent = spec.caption;
   const foot = document.createElement("div");
   foot.className = "foot";
   foot.append(tables.element, link.element);

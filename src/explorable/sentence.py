@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from string import Formatter
 
-from .controls import Control
+from .control import Control
 from .source import Source
 from .text import Text
 

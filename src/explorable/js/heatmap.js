@@ -36,7 +36,7 @@ export function heatmapPanel(panel, words) {
   function draw(view, size) {
     const limits = view.at(panel.scale.limits).values;
     matrix = view.at(panel.matrix);
-    beside = panel.beside && view.at(panel.beside.matrix);
+    beside = panel.companion && view.at(panel.companion.matrix);
     [rowWords, columnWords] = [wordsAt(view, panel.row_words), wordsAt(view, panel.column_words)];
     const [rows, columns] = matrix.shape;
     paint(limits);
@@ -94,7 +94,7 @@ export function heatmapPanel(panel, words) {
     const at = (pick.row - 1) * matrix.shape[1] + pick.column - 1;
     const value = matrix.values[at];
     const amount = value === -Infinity ? words.none : `${panel.scale.label} ${amountText(value, panel.scale)}`;
-    const more = beside && value !== -Infinity && beside.values[at] !== -Infinity ? `${words.comma}${panel.beside.label} ${beside.values[at]}` : "";
+    const more = beside && value !== -Infinity && beside.values[at] !== -Infinity ? `${words.comma}${panel.companion.label} ${beside.values[at]}` : "";
     const naming = (name, number, listed) => (listed ? `${name} ${number}: ${listed[number - 1]}` : `${name} = ${number}`);
     return { place: `${naming(panel.rows, pick.row, rowWords)}${words.comma}${naming(panel.columns, pick.column, columnWords)}`, text: `${panel.title}${words.is}${amount}${more}` };
   }
@@ -106,6 +106,6 @@ export function heatmapPanel(panel, words) {
     const head = [`${panel.rows} \\ ${panel.columns}`, ...Array.from({ length: columns }, (_, j) => named(j, columnWords))];
     return { head, rows: Array.from({ length: rows }, (_, i) => [named(i, rowWords), ...line(i)]) };
   }
-  const needs = { now: [panel.scale.limits, panel.matrix, ...(panel.beside ? [panel.beside.matrix] : [])], later: [] };
+  const needs = { now: [panel.scale.limits, panel.matrix, ...(panel.companion ? [panel.companion.matrix] : [])], later: [] };
   return { element, surface: svg, needs: () => needs, draw, pickAt, step, mark, table };
 }

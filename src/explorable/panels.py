@@ -10,14 +10,14 @@ from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
 from .numbers import digits_kept
-from .source import Quantum
+from .source import Resolution
 from .text import Text
 
-__all__ = ["Axis", "Series", "Rule", "Lines", "Beside", "Heatmap", "Graph"]
+__all__ = ["Axis", "Series", "Rule", "Lines", "Companion", "Heatmap", "Graph"]
 
 Words = str | Text
 Function = Callable[..., Any]
-Add = Callable[..., int]  # (function, where, *shapes, quantum) -> number of the source in the block of frames
+Add = Callable[..., int]  # (function, where, *shapes, resolution) -> number of the source in the block of frames
 AddWords = Callable[[Any, str], str]  # (words, where) -> name of their slot in the block of frames
 
 COLORS = ("vermilion", "green", "blue", "grey")  # Okabe–Ito; explorable.css holds their values
@@ -30,34 +30,34 @@ COLORMAP = [to_hex(color) for color in colormaps["viridis"](np.linspace(0, 1, 33
 class Axis:
     """One axis, or one colour scale: its symbol, words, unit and limits.
 
-    limits: (low, high), or a function of controls that returns them.  decades: the numbers are log10 of what the axis
-    shows, and −∞ stands for an exact zero.  quantum: the precision that frames keep of its numbers.
+    limits: (low, high), or a function of controls that returns them.  log10: the numbers are log10 of what the axis
+    shows, and −∞ stands for an exact zero.  resolution: the precision that frames keep of its numbers.
     """
 
     label: Words
     limits: tuple[float, float] | Function
     symbol: str = ""
     unit: Words = ""
-    decades: bool = False
-    quantum: float | None = None
+    log10: bool = False
+    resolution: float | None = None
 
     @property
-    def kept(self) -> Quantum:
+    def kept(self) -> Resolution:
         """What frames keep of its numbers: a plain number that is not 0 stays apart from 0."""
-        return Quantum(self.quantum, apart=not self.decades)
+        return Resolution(self.resolution, apart=not self.log10)
 
     def spec(self, add: Add, where: str) -> dict:
-        if self.quantum is not None and not 0 < self.quantum < math.inf:
-            raise ValueError(f"{where} has quantum {self.quantum}: it must be above 0 and finite")
+        if self.resolution is not None and not 0 < self.resolution < math.inf:
+            raise ValueError(f"{where} has resolution {self.resolution}: it must be above 0 and finite")
         if not callable(self.limits) and not self.limits[0] < self.limits[1]:
             raise ValueError(f"{where} has limits {self.limits}: the first must be below the second")
         return {
             "label": str(self.label),
             "symbol": self.symbol,
             "unit": str(self.unit),
-            "decades": self.decades,
-            "digits": digits_kept(self.quantum),
-            "least": None if self.decades else self.quantum,
+            "log10": self.log10,
+            "digits": digits_kept(self.resolution),
+            "least": None if self.log10 else self.resolution,
             "limits": add(self.limits, f"{where} limits", (2,)),
         }
 
@@ -67,7 +67,7 @@ class Series:
     """One line, or one family of lines: y (L,) or (m, L) over x (L,); a family shows its median bold.
 
     x and y: arrays, or functions of controls.  focus: (control, value) at which the family is drawn whole and in
-    colour; elsewhere only its median is, in grey.  shown: the checkbox without which the series is not drawn.
+    colour; elsewhere only its median is, in grey.  visible_if: the checkbox without which the series is not drawn.
     """
 
     y: Function | Any
@@ -77,7 +77,7 @@ class Series:
     mark: str = "circle"
     dashed: bool = False
     focus: tuple[str, Any] | None = None
-    shown: str | None = None
+    visible_if: str | None = None
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,9 @@ class Lines:
                     "mark": s.mark,
                     "dashed": s.dashed,
                     "focus": list(s.focus) if s.focus else None,
-                    "shown": s.shown,
-                    "x": add(s.x, f"{where} {s.label} x", (None,), quantum=self.x.kept),
-                    "y": add(s.y, f"{where} {s.label}", (None,), (None, None), quantum=self.y.kept),
+                    "visible_if": s.visible_if,
+                    "x": add(s.x, f"{where} {s.label} x", (None,), resolution=self.x.kept),
+                    "y": add(s.y, f"{where} {s.label}", (None,), (None, None), resolution=self.y.kept),
                 }
                 for s in self.series
             ],
@@ -126,7 +126,7 @@ class Lines:
 
 
 @dataclass(frozen=True)
-class Beside:
+class Companion:
     """A second matrix of the shape of the first, of whole numbers or −∞ for none: read out, not drawn."""
 
     matrix: Function
@@ -138,7 +138,7 @@ class Heatmap:
     """A matrix of shape (rows, columns) as colours: rows downwards, columns to the right, both counted from 1.
 
     row_words and column_words: a short word for each row and column, written instead of its number; lists of them, or
-    functions of controls.  beside: what is read out with the number of a picked cell.  color and mark: of the title above the matrix, as a
+    functions of controls.  companion: what is read out with the number of a picked cell.  color and mark: of the title above the matrix, as a
     series has them; without a color the title is not drawn.
     """
 
@@ -149,16 +149,16 @@ class Heatmap:
     scale: Axis
     row_words: Function | list[str] | None = None
     column_words: Function | list[str] | None = None
-    beside: Beside | None = None
+    companion: Companion | None = None
     color: str | None = None
     mark: str = "circle"
 
     def spec(self, add: Add, add_words: AddWords) -> dict:
         where = f"heatmap {str(self.title)!r}"
         check_look(where, COLORS[0] if self.color is None else self.color, self.mark)
-        beside = self.beside and {
-            "label": str(self.beside.label),
-            "matrix": add(self.beside.matrix, f"{where} {self.beside.label}", (None, None), quantum=1.0),
+        companion = self.companion and {
+            "label": str(self.companion.label),
+            "matrix": add(self.companion.matrix, f"{where} {self.companion.label}", (None, None), resolution=1.0),
         }
         return {
             "kind": "heatmap",
@@ -169,8 +169,8 @@ class Heatmap:
             "column_words": self.column_words and add_words(self.column_words, f"{where} column words"),
             "scale": self.scale.spec(add, f"{where} scale"),
             "colormap": COLORMAP,
-            "matrix": add(self.matrix, where, (None, None), quantum=self.scale.kept),
-            "beside": beside,
+            "matrix": add(self.matrix, where, (None, None), resolution=self.scale.kept),
+            "companion": companion,
             "color": self.color,
             "mark": self.mark,
         }
@@ -207,8 +207,8 @@ class Graph:
             **({"scale": self.scale.spec(add, f"{where} scale"), "colormap": COLORMAP} if self.scale else {}),
             "color": self.color,
             "mark": self.mark,
-            "nodes": add(self.nodes, f"{where} nodes", (None, 3), quantum=0.001),
-            "edges": add(self.edges, f"{where} edges", (None, 3), quantum=0.001),
+            "nodes": add(self.nodes, f"{where} nodes", (None, 3), resolution=0.001),
+            "edges": add(self.edges, f"{where} edges", (None, 3), resolution=0.001),
         }
 
 

@@ -1,14 +1,14 @@
 """Interactive figures that need no kernel: Python computes every frame once, the browser draws them."""
 
-from .controls import Control
+from .control import Control
 from .explorable import Explorable
-from .panels import Axis, Beside, Graph, Heatmap, Lines, Rule, Series
+from .panels import Axis, Companion, Graph, Heatmap, Lines, Rule, Series
 from .sentence import Choice, Sentence
 from .text import Text, language, set_language
 
 __all__ = [
     "Axis",
-    "Beside",
+    "Companion",
     "Choice",
     "Control",
     "Explorable",

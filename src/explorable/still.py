@@ -46,7 +46,7 @@ def draw_lines(figure, axes, panel: dict, frames: Frames, setting: dict[str, int
         return controls[name]["values"][setting[name]]
 
     for series in panel["series"]:
-        if series["shown"] is not None and not value(series["shown"]):
+        if series["visible_if"] is not None and not value(series["visible_if"]):
             continue
         x, y = frames.array(series["x"], setting), frames.array(series["y"], setting)
         family = np.atleast_2d(y)
@@ -126,9 +126,9 @@ def math(axis: dict) -> str:
 
 def write_numbers(drawn, axis: dict) -> None:
     """Write the numbers of an axis: whole powers of ten where they are decades."""
-    if axis["decades"]:
+    if axis["log10"]:
         drawn.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
-    drawn.set_major_formatter((lambda v, _: f"$10^{{{v:g}}}$") if axis["decades"] else (lambda v, _: number_text(v)))
+    drawn.set_major_formatter((lambda v, _: f"$10^{{{v:g}}}$") if axis["log10"] else (lambda v, _: number_text(v)))
 
 
 def colormap(panel: dict) -> LinearSegmentedColormap:

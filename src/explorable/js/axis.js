@@ -60,11 +60,11 @@ export function drawAxes(panel, [xLimits, yLimits], box, whole = false) {
   const x = scaleBetween(xLimits, [box.left, box.right]);
   const y = scaleBetween(yLimits, [box.bottom, box.top]);
   const parts = [];
-  for (const tick of ticksBetween(xLimits, (box.right - box.left) / across, whole || panel.x.decades)) {
+  for (const tick of ticksBetween(xLimits, (box.right - box.left) / across, whole || panel.x.log10)) {
     parts.push(node("text", { class: "tick", x: x(tick), y: box.bottom + 18, "text-anchor": "middle" }, tickText(tick, panel.x)));
     parts.push(node("path", { class: "grid", d: `M${x(tick)},${box.bottom}v5` }));
   }
-  for (const tick of ticksBetween(yLimits, (box.bottom - box.top) / upwards, whole || panel.y.decades)) {
+  for (const tick of ticksBetween(yLimits, (box.bottom - box.top) / upwards, whole || panel.y.log10)) {
     parts.push(node("path", { class: "grid", d: `M${box.left},${y(tick)}H${box.right}` }));
     parts.push(node("text", { class: "tick", x: box.left - 6, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick, panel.y)));
   }
@@ -89,7 +89,7 @@ export function drawColorBar(panel, limits, bar) {
   const parts = Array.from({ length: steps }, (_, i) =>
     node("rect", { x: bar.left + i * width, y: bar.top, width: width + 0.5, height: 10, fill: `rgb(${colorAt(panel.colormap, limits, at(i))})` }),
   );
-  for (const tick of ticksBetween(limits, (bar.right - bar.left) / 45, panel.scale.decades)) {
+  for (const tick of ticksBetween(limits, (bar.right - bar.left) / 45, panel.scale.log10)) {
     parts.push(node("text", { class: "tick", x: x(tick), y: bar.top + 24, "text-anchor": "middle" }, tickText(tick, panel.scale)));
   }
   parts.push(axisName(panel.scale, { x: bar.left, y: bar.top - 8 }));

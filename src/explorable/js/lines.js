@@ -25,7 +25,7 @@ function medianOf(family, rows) {
   return medians.get(family);
 }
 
-const isShown = (one, view) => one.shown === null || view.value(one.shown);
+const isShown = (one, view) => one.visible_if === null || view.value(one.visible_if);
 const inFocus = (one, view) => one.focus === null || view.value(one.focus[0]) === one.focus[1];
 
 // What is on screen: every series that is shown and computed, its lines cut to the x axis's limits.
