@@ -67,4 +67,4 @@ picture: site
 	@CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM && $(IN_VENV) tools/picture.py
 
 clean:
-	rm -rf _build _site .store book-offline.zip # _notebooks stays, for a reader may have written in it
+	rm -rf _build _site .cache book-offline.zip # _notebooks stays, for a reader may have written in it

@@ -21,7 +21,7 @@ GAINS, LIMIT = 15, 300  # values typed a cell; ms
 CELLS = ["RNN", "GRU", "LSTM"]
 FIGURE = f"""
 import os
-os.environ["EXPLORABLE_STORE"] = {str(ROOT / ".store")!r}
+os.environ["FIGURE_CACHE"] = {str(ROOT / ".cache")!r}
 from why_attention.figures import gradient_decay
 gradient_decay.figure()
 """

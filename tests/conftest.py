@@ -14,7 +14,7 @@ from explorable import set_language  # noqa: E402
 
 ROOT = Path(__file__).parents[1]
 os.environ.pop("PYTHONWARNDEFAULTENCODING", None)  # asked of us alone: what we start is to write what it always does
-os.environ.setdefault("EXPLORABLE_STORE", str(ROOT / ".store"))
+os.environ.setdefault("FIGURE_CACHE", str(ROOT / ".cache"))
 
 
 def pytest_collection_modifyitems(items):

@@ -27,7 +27,7 @@ def live_lab(folder: Path, home: Path) -> Iterator[str]:
 
     home: where this server keeps what it remembers, so that it shares nothing with the user's or another worker's.
     """
-    variables = {name: value for name, value in os.environ.items() if name != "EXPLORABLE_STORE"}
+    variables = {name: value for name, value in os.environ.items() if name != "FIGURE_CACHE"}
     for prefix, names in zip(("JUPYTER_", "JUPYTERLAB_"), FOLDERS):
         variables |= {prefix + name: str(home / name.lower()) for name in names}
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]

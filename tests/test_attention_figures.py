@@ -361,7 +361,7 @@ def test_values_between_the_grids_are_answered(figures, name, values):
 
 @each_figure
 def test_both_editions_have_the_same_frames_and_other_words(name, monkeypatch):
-    monkeypatch.delenv("EXPLORABLE_STORE", raising=False)  # the store would give both the same file
+    monkeypatch.delenv("FIGURE_CACHE", raising=False)  # the store would give both the same file
     monkeypatch.setattr(attention_map, "LENGTHS", [4, 16])  # few and made-up values, for the true ones take long
     monkeypatch.setattr(attention_map, "SCALES", [1.0, 2.0])
     made_up = OnGrid(lambda n, positions, mask, shuffled: torch.full((3, n, n), 1.0 + mask), **dilution.influences.grid)

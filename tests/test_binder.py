@@ -38,10 +38,10 @@ def binder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("binder")
     python = new_environment(folder / "venv", *PACKAGES)
     tree = new_branch(folder / "我的 课程")
-    if (ROOT / ".store").exists():  # the frames that `make site` computed: postBuild would compute the same
-        shutil.copytree(ROOT / ".store", tree / ".store")
+    if (ROOT / ".cache").exists():  # the frames that `make site` computed: postBuild would compute the same
+        shutil.copytree(ROOT / ".cache", tree / ".cache")
     variables = {**os.environ, "PATH": f"{python.parent}:{os.environ['PATH']}", "HOME": str(folder)}
-    variables.pop("EXPLORABLE_STORE", None)
+    variables.pop("FIGURE_CACHE", None)
     run("bash", ".binder/postBuild", cwd=tree, env=variables)
     size = int(run("du", "-sk", folder / "venv", tree).split()[0]) / 1e6
     print(f"Binder: the environment takes {size:.1f} GB")
@@ -85,7 +85,9 @@ def test_links_between_the_notebooks_lead_from_one_to_the_other(binder):
 
 def test_bertviz_finds_its_scripts(binder):
     python, tree, variables = binder
-    program = "from why_attention.bertviz_scripts import SCRIPTS; print(all(script.exists() for script in SCRIPTS))"
+    program = (
+        "from why_attention.pages.bertviz_scripts import SCRIPTS; print(all(script.exists() for script in SCRIPTS))"
+    )
     assert run(python, "-c", program, env=variables, cwd=tree).strip() == "True"
 
 

@@ -46,7 +46,7 @@ def write(book: Path, text: str, editions=("zh",)) -> None:
 
 
 def environment(book: Path) -> dict:
-    return {**os.environ, "PYTHONPATH": str(book / "src"), "EXPLORABLE_STORE": str(book / ".store")}
+    return {**os.environ, "PYTHONPATH": str(book / "src"), "FIGURE_CACHE": str(book / ".cache")}
 
 
 def build(book: Path) -> subprocess.CompletedProcess:

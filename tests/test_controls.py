@@ -40,7 +40,9 @@ def test_names_that_no_function_can_have_are_refused(name, words):
         Control(name, [1, 2], "n")
 
 
-@pytest.mark.parametrize("options", [{"label": "l" * 81}, {"label": 3}, {"label": "n", "unit": Text("位", "u" * 200)}])
+@pytest.mark.parametrize(
+    "options", [{"label": "l" * 81}, {"label": 3}, {"label": "n", "unit": Text(zh="位", en="u" * 200)}]
+)
 def test_words_that_are_too_long_or_no_text_are_refused(options):
     Control("n", [1, 2], "l" * 80)
     if isinstance(options.get("unit"), Text):
@@ -76,4 +78,4 @@ def test_braces_that_do_not_match_are_refused(template):
 
 def test_text_that_is_no_text_is_refused():
     with pytest.raises(ValueError, match=r"^Text\(zh=3, en='three'\): both must be str"):
-        Text(3, "three")
+        Text(zh=3, en="three")

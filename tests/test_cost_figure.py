@@ -40,7 +40,7 @@ def made_up(device: str, seconds: float) -> LayerTimes:
 @pytest.fixture(autouse=True)
 def made_up_times(monkeypatch, tmp_path):
     """No test but one waits for real times, and none reads or writes the book's frames."""
-    monkeypatch.setenv("EXPLORABLE_STORE", str(tmp_path / "store"))
+    monkeypatch.setenv("FIGURE_CACHE", str(tmp_path / "store"))
     monkeypatch.setattr(cost, "built_here", lambda: made_up("builder", 1e-8))
     monkeypatch.setattr(cost, "GPU_TIMES", tmp_path / "none.json")
 
@@ -48,7 +48,7 @@ def made_up_times(monkeypatch, tmp_path):
 @pytest.fixture(scope="module")
 def read():
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("EXPLORABLE_STORE", raising=False)
+        patch.delenv("FIGURE_CACHE", raising=False)
         patch.setattr(cost, "built_here", lambda: made_up("builder", 1e-8))
         set_language("zh")
         return Reading(cost.figure())
@@ -334,7 +334,7 @@ def test_values_between_the_grids_are_answered(read, values):
 
 
 def test_both_editions_have_the_same_frames_and_other_words(monkeypatch):
-    monkeypatch.delenv("EXPLORABLE_STORE")
+    monkeypatch.delenv("FIGURE_CACHE")
     chinese = cost.figure(made_up("reader", 1e-7))
     set_language("en")
     english = cost.figure(made_up("reader", 1e-7))

@@ -57,7 +57,7 @@ UNIT = Axis("size", (0, 1), resolution=0.01)
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch):
     """Keep no made-up figure in the store."""
-    monkeypatch.delenv("EXPLORABLE_STORE", raising=False)
+    monkeypatch.delenv("FIGURE_CACHE", raising=False)
 
 
 def heatmap(matrix=lambda n: np.eye(n), scale=UNIT, **options):
@@ -551,7 +551,7 @@ def package(tmp_path, monkeypatch):
     copy = tmp_path / "package"
     shutil.copytree(cache.PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     monkeypatch.setattr(cache, "PACKAGE", copy)
-    monkeypatch.setenv("EXPLORABLE_STORE", str(tmp_path / "store"))
+    monkeypatch.setenv("FIGURE_CACHE", str(tmp_path / "store"))
     return copy
 
 

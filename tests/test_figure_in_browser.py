@@ -88,7 +88,7 @@ def made_up(name="made-up") -> Explorable:
 def no_store():
     """The figures here change with this file, which the store does not watch."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("EXPLORABLE_STORE", raising=False)
+        patch.delenv("FIGURE_CACHE", raising=False)
         yield
 
 

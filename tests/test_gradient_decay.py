@@ -150,7 +150,7 @@ def test_no_control_is_left_out_of_the_test_above(drawn):
 
 
 def test_both_editions_have_the_same_frames(monkeypatch):
-    monkeypatch.delenv("EXPLORABLE_STORE", raising=False)  # the store would give both the same file
+    monkeypatch.delenv("FIGURE_CACHE", raising=False)  # the store would give both the same file
     rng = np.random.default_rng(0)
     made = {cell: torch.tensor(rng.normal(-20, 9, (SEEDS, len(LAGS)))) for cell in CELLS}
     no_grid = {"cell": [], "gain": [], "scale": []}

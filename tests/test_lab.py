@@ -193,7 +193,7 @@ def test_every_control_changes_the_drawing(notebook):
 
 
 def test_static_page_and_live_figure_draw_the_same_numbers(notebook, browser, tmp_path, monkeypatch):
-    monkeypatch.delenv("EXPLORABLE_STORE", raising=False)
+    monkeypatch.delenv("FIGURE_CACHE", raising=False)
     set_language("en")
     path = tmp_path / "page.html"
     path.write_text(page_of([made_up()], "en"), encoding="utf-8")

@@ -139,7 +139,7 @@ def test_the_threshold_is_tested_on_runs_that_did_not_choose_it_and_both_kinds_o
 
 def test_the_runs_held_out_have_no_say_in_the_threshold(figure, monkeypatch):
     """Were all of them the other way round, the threshold would stay, and the test would count them as wrong."""
-    monkeypatch.delenv("EXPLORABLE_STORE", raising=False)  # the store has the figure of the runs as they are
+    monkeypatch.delenv("FIGURE_CACHE", raising=False)  # the store has the figure of the runs as they are
     turned = [("RNN", gradient, not learned) for _, gradient, learned in recall.outcomes(HELD_OUT)]
     outcomes = recall.outcomes
     monkeypatch.setattr(recall, "outcomes", lambda of: turned if of is HELD_OUT else outcomes(of))
@@ -203,7 +203,7 @@ def test_every_control_changes_the_picture_and_it_stays_small(figure):
 
 
 def test_both_editions_have_the_same_frames(figure, monkeypatch):
-    monkeypatch.delenv("EXPLORABLE_STORE", raising=False)  # the store would give both the same file
+    monkeypatch.delenv("FIGURE_CACHE", raising=False)  # the store would give both the same file
     set_language("en")
     english = recall.figure()
     assert english._spec["title"] != figure.spec["title"] and english._frames == figure.figure._frames

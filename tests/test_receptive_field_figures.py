@@ -58,7 +58,7 @@ def test_every_number_drawn_is_finite(drawn):
 
 @pytest.mark.parametrize("module", [receptive_field, effective_field])
 def test_both_editions_have_the_same_frames(monkeypatch, module):
-    monkeypatch.delenv("EXPLORABLE_STORE", raising=False)  # the store would give both the same file
+    monkeypatch.delenv("FIGURE_CACHE", raising=False)  # the store would give both the same file
     specs, frames = [], []
     for language in ("en", "zh"):
         set_language(language)

@@ -1,6 +1,6 @@
 """Frames on disk, so that both editions of the book, and every later build, draw the very same numbers.
 
-The store is the folder named by the environment variable EXPLORABLE_STORE; without it nothing is kept, nor is what a
+The store is the folder named by the environment variable FIGURE_CACHE; without it nothing is kept, nor is what a
 module outside the package computes, such as a reader's notebook, whose code may change at any time. A stored
 block's name holds a fingerprint of what computed it, so a change of any line of the figure's module or of those that it
 imports, of a stored result, or of torch or numpy, computes it afresh.
@@ -61,7 +61,7 @@ def file_of(name: str) -> Path | None:
 
 def stored(name: str, compute: Callable[[], bytes], module: str) -> bytes:
     """Return the block of that name from the store, or compute it and keep it there; module: where it is computed."""
-    if not (folder := os.environ.get("EXPLORABLE_STORE")) or not sources_of(module):
+    if not (folder := os.environ.get("FIGURE_CACHE")) or not sources_of(module):
         return compute()
     path = Path(folder) / f"{name}-{fingerprint(module)}.frames"
     if not path.exists():

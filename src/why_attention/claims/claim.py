@@ -49,7 +49,7 @@ class Source:
 
     name: str
     number: str
-    place: Text = Text("", "")
+    place: Text = Text(zh="", en="")
 
     @property
     def link(self) -> str:
@@ -80,5 +80,5 @@ class Claim:
     verdict: Verdict
     sources: tuple[Source, ...]
     page: str
-    section: Text = Text("", "")
+    section: Text = Text(zh="", en="")
     check: Callable[[], Result] | None = None

@@ -121,7 +121,7 @@ def figure() -> Explorable:
     """Return the figure in the page's language."""
     return Explorable(
         "alignment",
-        title=Text("软对齐打开瓶颈", "A soft alignment opens the bottleneck"),
+        title=Text(zh="软对齐打开瓶颈", en="A soft alignment opens the bottleneck"),
         caption=Text(
             zh="读图：矩阵的列是原文的词（键 j），行是模型逐个写出的译文的词（查询 i），颜色是写这个词时分给那个原文词的注意力权重，对数刻度，"
             "每行加起来恰为 1。写错的词前面有星号。译文用一种造出来的语言（名词以 o 结尾，形容词以 a，量词以 i），短语里的次序倒过来，所以正确的注意力权重排成一段段反向的斜线；"
@@ -141,38 +141,46 @@ def figure() -> Explorable:
             f"learning rate was lowered, and where it had been lowered {FALLS} times already, training ended.",
         ),
         controls=[
-            Control("n", SHOWN, label=Text("原文的词数", "words of the source"), symbol="n", start=8),
-            Control("attention", [False, True], label=Text("有注意力", "with attention"), start=True),
+            Control("n", SHOWN, label=Text(zh="原文的词数", en="words of the source"), symbol="n", start=8),
+            Control("attention", [False, True], label=Text(zh="有注意力", en="with attention"), start=True),
         ],
         panels=[
             Heatmap(
                 decades,
-                title=Text("对齐", "alignment"),
-                rows=Text("译文的词：查询 i", "word written: query i"),
-                columns=Text("原文的词：键 j", "word of the source: key j"),
-                scale=Axis(Text("权重", "weight"), (-2, 0), symbol="α_{ij}", log10=True, resolution=0.005),
+                title=Text(zh="对齐", en="alignment"),
+                rows=Text(zh="译文的词：查询 i", en="word written: query i"),
+                columns=Text(zh="原文的词：键 j", en="word of the source: key j"),
+                scale=Axis(Text(zh="权重", en="weight"), (-2, 0), symbol="α_{ij}", log10=True, resolution=0.005),
                 row_words=words_written,
                 column_words=lambda n: sentence(n).source,
-                companion=Companion(right_places, Text("对应的词 j =", "the right word is j =")),
+                companion=Companion(right_places, Text(zh="对应的词 j =", en="the right word is j =")),
             ),
             Lines(
-                title=Text("整句全对率随句长的变化", "Sentences without a mistake against length"),
-                x=Axis(Text("句长", "length of the sentence"), (0, 25), symbol="n", unit=Text("词", "words")),
-                y=Axis(Text("整句全对率", "sentences without a mistake"), (-0.02, 1.02), resolution=0.01),
+                title=Text(zh="整句全对率随句长的变化", en="Sentences without a mistake against length"),
+                x=Axis(
+                    Text(zh="句长", en="length of the sentence"), (0, 25), symbol="n", unit=Text(zh="词", en="words")
+                ),
+                y=Axis(Text(zh="整句全对率", en="sentences without a mistake"), (-0.02, 1.02), resolution=0.01),
                 series=[
                     Series(
-                        lambda: exact_matches("attention"), LENGTHS, Text("注意力", "attention"), "blue", "triangle"
+                        lambda: exact_matches("attention"),
+                        LENGTHS,
+                        Text(zh="注意力", en="attention"),
+                        "blue",
+                        "triangle",
                     ),
-                    Series(lambda: exact_matches("bottleneck"), LENGTHS, Text("固定瓶颈", "bottleneck"), "vermilion"),
+                    Series(
+                        lambda: exact_matches("bottleneck"), LENGTHS, Text(zh="固定瓶颈", en="bottleneck"), "vermilion"
+                    ),
                     Series(
                         [0, 1],
                         [LONGEST, LONGEST],
-                        Text("训练最长", "longest in training"),
+                        Text(zh="训练最长", en="longest in training"),
                         "grey",
                         "square",
                         dashed=True,
                     ),
-                    Series([0, 1], lambda n: [n, n], Text("现在", "now"), "grey", "wedge", dashed=True),
+                    Series([0, 1], lambda n: [n, n], Text(zh="现在", en="now"), "grey", "wedge", dashed=True),
                 ],
             ),
         ],
@@ -194,26 +202,26 @@ def figure() -> Explorable:
             ),
             model=Choice(
                 lambda attention: int(attention),
-                [Text("固定瓶颈", "the fixed bottleneck"), Text("注意力", "attention")],
+                [Text(zh="固定瓶颈", en="the fixed bottleneck"), Text(zh="注意力", en="attention")],
             ),
             right=words_right,
             weights=Choice(
                 lambda attention: int(attention),
                 [
                     Text(
-                        "它没有注意力权重，整句都压在一个向量里。",
-                        "It has no weights to show: one vector holds it all. ",
+                        zh="它没有注意力权重，整句都压在一个向量里。",
+                        en="It has no weights to show: one vector holds it all. ",
                     ),
-                    Text("权重最大的词正是对应的词，这样的行占 ", "The largest weight is on the right word in "),
+                    Text(zh="权重最大的词正是对应的词，这样的行占 ", en="The largest weight is on the right word in "),
                 ],
             ),
             hits=lambda n, attention: f"{aligned(n)[0]:.2f}" if attention else "",
             then=Choice(
                 lambda attention: int(attention),
-                ["", Text("，对应的词平均分到 ", " of the rows, and the right word gets ")],
+                ["", Text(zh="，对应的词平均分到 ", en=" of the rows, and the right word gets ")],
             ),
             mass=lambda n, attention: f"{aligned(n)[1]:.2f}" if attention else "",
-            end=Choice(lambda attention: int(attention), ["", Text(" 的权重。", " of the weight on average. ")]),
+            end=Choice(lambda attention: int(attention), ["", Text(zh=" 的权重。", en=" of the weight on average. ")]),
             attention_longest=lambda: f"{median('attention', LONGEST):.2f}",
             bottleneck_longest=lambda: f"{median('bottleneck', LONGEST):.2f}",
             attention_lasts=lambda: lasts("attention"),

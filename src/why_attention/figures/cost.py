@@ -46,27 +46,27 @@ class Row:
 
 
 ROWS = [
-    Row("RNN", Text("RNN", "RNN"), "vermilion", "circle"),
-    Row("LSTM", Text("LSTM", "LSTM"), "vermilion", "diamond", dashed=True),
-    Row("convolution", Text("卷积", "convolution"), "green", "square"),
-    Row("dilated convolution", Text("膨胀卷积", "dilated"), "green", "cross", dashed=True),
-    Row("separable convolution", Text("可分离", "separable"), "green", "diamond", dashed=True),
-    Row("attention", Text("注意力", "attention"), "blue", "triangle"),
-    Row("attention core", Text("核心部分", "core"), "blue", "wedge", dashed=True),
-    Row("GRU", Text("GRU", "GRU"), "vermilion", "cross", dashed=True, visible_if="every"),
-    Row("restricted attention", Text("窗口", "restricted"), "blue", "diamond", dashed=True, visible_if="every"),
-    Row("fused attention", Text("融合", "fused"), "blue", "cross", dashed=True, visible_if="every"),
+    Row("RNN", Text(zh="RNN", en="RNN"), "vermilion", "circle"),
+    Row("LSTM", Text(zh="LSTM", en="LSTM"), "vermilion", "diamond", dashed=True),
+    Row("convolution", Text(zh="卷积", en="convolution"), "green", "square"),
+    Row("dilated convolution", Text(zh="膨胀卷积", en="dilated"), "green", "cross", dashed=True),
+    Row("separable convolution", Text(zh="可分离", en="separable"), "green", "diamond", dashed=True),
+    Row("attention", Text(zh="注意力", en="attention"), "blue", "triangle"),
+    Row("attention core", Text(zh="核心部分", en="core"), "blue", "wedge", dashed=True),
+    Row("GRU", Text(zh="GRU", en="GRU"), "vermilion", "cross", dashed=True, visible_if="every"),
+    Row("restricted attention", Text(zh="窗口", en="restricted"), "blue", "diamond", dashed=True, visible_if="every"),
+    Row("fused attention", Text(zh="融合", en="fused"), "blue", "cross", dashed=True, visible_if="every"),
 ]
 CHEAPEST = {  # of the rows shown at the start; ties go to the first
-    "attention": Text("注意力", "attention takes"),
-    "attention core": Text("注意力的核心部分", "the core takes"),
-    "RNN": Text("RNN", "the RNN takes"),
-    "LSTM": Text("LSTM", "the LSTM takes"),
-    "convolution": Text("卷积", "the convolution takes"),
-    "separable convolution": Text("可分离卷积", "the separable convolution takes"),
-    "dilated convolution": Text("膨胀卷积", "the dilated convolution takes"),
+    "attention": Text(zh="注意力", en="attention takes"),
+    "attention core": Text(zh="注意力的核心部分", en="the core takes"),
+    "RNN": Text(zh="RNN", en="the RNN takes"),
+    "LSTM": Text(zh="LSTM", en="the LSTM takes"),
+    "convolution": Text(zh="卷积", en="the convolution takes"),
+    "separable convolution": Text(zh="可分离卷积", en="the separable convolution takes"),
+    "dilated convolution": Text(zh="膨胀卷积", en="the dilated convolution takes"),
 }
-ALIKE = Text("循环以外的各层", "all but the recurrent layers take")
+ALIKE = Text(zh="循环以外的各层", en="all but the recurrent layers take")
 
 
 # What the formulae say
@@ -196,8 +196,8 @@ class Measured:
                 partial(self.quartiles, row.name),
                 lambda: torch.tensor(self.times().lengths).log10(),
                 Text(
-                    self.before.zh + row.label.zh,
-                    self.before.en + (row.label.en.replace("convolution", "conv.") if other else row.label.en),
+                    zh=self.before.zh + row.label.zh,
+                    en=self.before.en + (row.label.en.replace("convolution", "conv.") if other else row.label.en),
                 ),
                 row.color,
                 row.mark,
@@ -212,11 +212,11 @@ class Measured:
             return words.replace("{", "{" + self.name + "_")
 
         return Text(
-            named(
+            zh=named(
                 f"{self.words.zh}（{{device}}，{{threads}} 个线程，batch {{batch}}，{{heads}} 个头，d = {{d}}）："
                 "注意力{LSTM_from}{LSTM_n}{LSTM_slower}（按公式是 n = {formula}），{RNN_from}{RNN_n}{RNN_slower}。"
             ),
-            named(
+            en=named(
                 f"{self.words.en} ({{device}}, threads: {{threads}}, batch: {{batch}}, heads: {{heads}}, d = {{d}}), attention is "
                 "{LSTM_from}{LSTM_n}{LSTM_slower} (by formula, n = {formula}), {RNN_from}{RNN_n}{RNN_slower}. "
             ),
@@ -248,12 +248,14 @@ class Measured:
             f"{other}_from": Choice(
                 never,
                 [
-                    Text("从 n = ", f"slower than the {other} from n = "),
-                    Text("到 n = ", f"no slower than the {other} up to n = "),
+                    Text(zh="从 n = ", en=f"slower than the {other} from n = "),
+                    Text(zh="到 n = ", en=f"no slower than the {other} up to n = "),
                 ],
             ),
             f"{other}_n": lambda: start() or self.times().lengths[-1],
-            f"{other}_slower": Choice(never, [Text(f" 起比 {other} 慢", " on"), Text(f" 都不比 {other} 慢", "")]),
+            f"{other}_slower": Choice(
+                never, [Text(zh=f" 起比 {other} 慢", en=" on"), Text(zh=f" 都不比 {other} 慢", en="")]
+            ),
         }
 
 
@@ -294,8 +296,8 @@ def formula_slots() -> dict[str, Callable | Choice]:
         "meets": Choice(
             lambda d, k: int(meeting(d, k) is not None),
             [
-                Text("卷积则不论 n 多大都比它省", "and the convolution takes fewer at every n"),
-                Text("与卷积在 n = ", "whole attention and the convolution at n = "),
+                Text(zh="卷积则不论 n 多大都比它省", en="and the convolution takes fewer at every n"),
+                Text(zh="与卷积在 n = ", en="whole attention and the convolution at n = "),
             ],
         ),
         "attention_convolution": lambda d, k: meeting(d, k) or "",
@@ -306,20 +308,24 @@ def formula_slots() -> dict[str, Callable | Choice]:
 def figure(yours: LayerTimes | None = None) -> Explorable:
     """Return the figure in the page's language; yours: what ``time_here`` measured on the reader's machine."""
     gpu = stored_gpu_times(GPU_TIMES)
-    measured = [Measured("built", Text("", ""), Text("实测", "Measured"), built_here)]
+    measured = [Measured("built", Text(zh="", en=""), Text(zh="实测", en="Measured"), built_here)]
     if gpu:
-        measured.append(Measured("gpu", Text("GPU ", "GPU "), Text("GPU 实测", "Measured on a GPU"), lambda: gpu))
+        measured.append(
+            Measured("gpu", Text(zh="GPU ", en="GPU "), Text(zh="GPU 实测", en="Measured on a GPU"), lambda: gpu)
+        )
     if yours:
         measured.append(
-            Measured("yours", Text("你的 ", "your "), Text("你的机器实测", "On your machine"), lambda: yours)
+            Measured(
+                "yours", Text(zh="你的 ", en="your "), Text(zh="你的机器实测", en="On your machine"), lambda: yours
+            )
         )
-    no_gpu = Text("", "") if gpu else Text("没有存下 GPU 上的时间。", "No times on a GPU are stored.")
+    no_gpu = Text(zh="", en="") if gpu else Text(zh="没有存下 GPU 上的时间。", en="No times on a GPU are stored.")
     words = [FORMULAE, *(one.sentence() for one in measured), no_gpu]
-    x = Axis(Text("序列长度", "length"), (1.1, 4.0), symbol="n", log10=True, resolution=1e-6)
+    x = Axis(Text(zh="序列长度", en="length"), (1.1, 4.0), symbol="n", log10=True, resolution=1e-6)
     log_lengths = [math.log10(n) for n in LENGTHS]
     return Explorable(
         "cost",
-        title=Text("谁更省，看 n 和 d 谁大", "Who is cheaper depends on n against d"),
+        title=Text(zh="谁更省，看 n 和 d 谁大", en="Who is cheaper depends on n against d"),
         caption=Text(
             zh="读图：左图是公式给出的一层的代价，一次乘加算 2 个 FLOP；灰色的点标出 FLOPs 相等之处，灰色的竖线是现在的 n。"
             "注意力的核心部分只有 QKᵀ 和 AV 两个乘积，整层还有四个投影，都不算前馈网络，也不减因果掩码省下的一半。"
@@ -334,18 +340,18 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
             "not those of the formulae and move with the machine and its threads.",
         ),
         controls=[
-            Control("n", LENGTHS, label=Text("序列长度", "length of the sequence"), symbol="n", start=512),
-            Control("d", SIZES, label=Text("token 的分量个数", "components of a token"), symbol="d", start=512),
-            Control("k", KERNELS, label=Text("卷积核大小", "size of the kernel"), symbol="k"),
-            Control("quantity", QUANTITIES, label=Text("比什么", "compare"), advanced=True),
-            Control("every", [False, True], label=Text("全部架构", "every architecture"), advanced=True),
+            Control("n", LENGTHS, label=Text(zh="序列长度", en="length of the sequence"), symbol="n", start=512),
+            Control("d", SIZES, label=Text(zh="token 的分量个数", en="components of a token"), symbol="d", start=512),
+            Control("k", KERNELS, label=Text(zh="卷积核大小", en="size of the kernel"), symbol="k"),
+            Control("quantity", QUANTITIES, label=Text(zh="比什么", en="compare"), advanced=True),
+            Control("every", [False, True], label=Text(zh="全部架构", en="every architecture"), advanced=True),
         ],
         panels=[
             Lines(
-                title=Text("一层的代价（公式）", "Cost of one layer, by formula"),
+                title=Text(zh="一层的代价（公式）", en="Cost of one layer, by formula"),
                 x=x,
                 y=Axis(
-                    Text("一层的代价，按公式", "cost of one layer, by formula"),
+                    Text(zh="一层的代价，按公式", en="cost of one layer, by formula"),
                     limits=limits,
                     log10=True,
                     resolution=1e-6,
@@ -367,16 +373,16 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
                     point("attention core", "convolution", "n = kd/2", "square"),
                     point("attention", "LSTM", "n = 2d", "diamond"),
                     point("attention", "convolution", "n = (k−4)d/2", "triangle"),
-                    Series(now, lambda n: 2 * [math.log10(n)], Text("现在", "now"), "grey", "wedge"),
+                    Series(now, lambda n: 2 * [math.log10(n)], Text(zh="现在", en="now"), "grey", "wedge"),
                 ],
             ),
             Lines(
-                title=Text("前向时间（实测）", "Forward time, measured"),
+                title=Text(zh="前向时间（实测）", en="Forward time, measured"),
                 x=x,
                 y=Axis(
-                    Text(f"实测的前向时间，d = {TIMED_SIZE}", f"measured forward time, d = {TIMED_SIZE}"),
+                    Text(zh=f"实测的前向时间，d = {TIMED_SIZE}", en=f"measured forward time, d = {TIMED_SIZE}"),
                     limits=lambda: limits_of(measured),
-                    unit=Text("毫秒", "ms"),
+                    unit=Text(zh="毫秒", en="ms"),
                     log10=True,
                     resolution=0.0005,
                 ),
@@ -384,7 +390,7 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
             ),
         ],
         sentence=Sentence(
-            Text("".join(text.zh for text in words), "".join(text.en for text in words)),
+            Text(zh="".join(text.zh for text in words), en="".join(text.en for text in words)),
             **formula_slots(),
             **{name: slot for one in measured for name, slot in one.slots().items()},
         ),

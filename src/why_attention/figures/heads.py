@@ -145,7 +145,7 @@ def figure() -> Explorable:
                 "ablate",
                 {NOTHING: Text(zh="一个也不去掉", en="none")}
                 | {
-                    f"{layer}.{head}": Text(f"第 {layer} 层第 {head} 个头", f"head {head} of layer {layer}")
+                    f"{layer}.{head}": Text(zh=f"第 {layer} 层第 {head} 个头", en=f"head {head} of layer {layer}")
                     for layer, head in HEADS
                 },
                 label=Text(zh="去掉一个头（输出置 0）", en="Take out a head (its output becomes 0)"),
