@@ -1,15 +1,20 @@
 """Interactive figures that need no kernel: Python computes every frame once, the browser draws them."""
 
+from .axis import Axis
+from .cache import Cache
 from .control import Control
 from .explorable import Explorable
-from .panels import Axis, Companion, Graph, Heatmap, Lines, Rule, Series
+from .panels.graph import Graph
+from .panels.heatmap import Companion, Heatmap
+from .panels.lines import Lines, Rule, Series
 from .sentence import Choice, Sentence
 from .text import Text, language, set_language
 
 __all__ = [
     "Axis",
-    "Companion",
+    "Cache",
     "Choice",
+    "Companion",
     "Control",
     "Explorable",
     "Graph",
@@ -22,3 +27,5 @@ __all__ = [
     "language",
     "set_language",
 ]
+
+__version__ = "0.1.0"

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
 
-from .text import Text
+from .text import Words
 
 __all__ = ["Control"]
 
-Words = str | Text
 LETTERS = 80  # of a name, a label or a word to choose: more fit beside no control
 
 
@@ -38,7 +37,7 @@ class Control:
     def __post_init__(self):
         check_name(self.name)
         if not isinstance(self.values, dict):
-            object.__setattr__(self, "values", [plain(value) for value in listed(self.name, self.values)])
+            object.__setattr__(self, "values", [plain(value) for value in as_list(self.name, self.values)])
         object.__setattr__(self, "start", plain(self.start))
         check_words(self.name, [self.label, self.symbol, self.unit, *words_of(self.values)])
         if len(self.grid) < 2:
@@ -73,7 +72,7 @@ class Control:
         return list(self.values)
 
     @property
-    def first(self):
+    def first(self) -> Any:
         """The value before the first touch."""
         return self.grid[0] if self.start is None else self.start
 
@@ -82,7 +81,7 @@ class Control:
         """True if every value is an int; 1.0 is a float."""
         return all(isinstance(number, Integral) for number in self.grid)
 
-    def offers(self, value) -> bool:
+    def offers(self, value: Any) -> bool:
         """Tell whether a value is one of the grid; True is not 1."""
         return (
             isinstance(value, str | Real)
@@ -90,7 +89,7 @@ class Control:
             and isinstance(value, bool) == (self.kind == "checkbox")
         )
 
-    def checked(self, value):
+    def check(self, value: Any) -> Any:
         """Return a value that the control may take, or raise a ValueError that says which it may."""
         value = plain(value)
         if self.offers(value):
@@ -104,14 +103,17 @@ class Control:
             raise ValueError(f"{self.name} = {value!r}: it must be {wanted} from {low} to {high}")
         return int(value) if whole else float(value)
 
+    def words(self, value: Any) -> str:
+        """Return a value as the reader sees it."""
+        return str(self.values[value] if isinstance(self.values, dict) else value)
+
     def spec(self) -> dict:
-        """Return what the browser needs, in the page's language. An ordered list, for a dict may lose its order."""
-        words = [str(w) for w in self.values.values()] if isinstance(self.values, dict) else [str(v) for v in self.grid]
+        """Return what the browser needs, in the page's language."""
         return {
             "name": self.name,
             "kind": self.kind,
             "values": self.grid,
-            "words": words,
+            "words": [self.words(value) for value in self.grid],
             "label": str(self.label),
             "symbol": self.symbol,
             "unit": str(self.unit),
@@ -148,7 +150,7 @@ def words_of(values: list | dict[str, Words]) -> list[Words]:
     return [*map(str, values), *values.values()] if isinstance(values, dict) else []
 
 
-def listed(name: str, values: Sequence) -> list:
+def as_list(name: str, values: Sequence) -> list:
     """Return values as a list, or raise a ValueError where they are none."""
     try:
         return list(values)
@@ -156,6 +158,6 @@ def listed(name: str, values: Sequence) -> list:
         raise ValueError(f"control {name!r} has values {values!r}: it needs a list of at least 2") from error
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """Return the Python number in a scalar of NumPy or torch; anything else as it is."""
     return value.item() if getattr(value, "ndim", None) == 0 else value

@@ -10,13 +10,16 @@ what this file writes.
 import json
 import struct
 import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import product
+from typing import Any
 
 import numpy as np
 
 from .source import Source
 
-__all__ = ["pack", "Frames"]
+__all__ = ["Frames", "View", "pack"]
 
 DTYPES = {1: np.dtype("<u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4")}  # by bytes a code
 
@@ -86,25 +89,45 @@ class Frames:
         (length,) = struct.unpack("<I", data[:4])
         self.header, self.body, self.sizes = json.loads(data[4 : 4 + length]), data[4 + length :], sizes
 
-    def number(self, table: dict, setting: dict[str, int]) -> int:
+    def number(self, table: dict, setting: Mapping[str, int]) -> int:
         """Return which entry of a table belongs to a setting: the last control moves fastest."""
         entry = 0
         for name in table["controls"]:
             entry = entry * self.sizes[name] + setting[name]
         return table["at"][entry]
 
-    def array(self, source: int, setting: dict[str, int]) -> np.ndarray:
+    def array(self, source: int, setting: Mapping[str, int]) -> np.ndarray:
         """Return the numbers that a source gave at a setting, as precise as they were kept."""
         start, size, shape, offset, step = self.header["frames"][self.number(self.header["tables"][source], setting)]
         codes = np.frombuffer(self.body, DTYPES[size], int(np.prod(shape)), start).reshape(shape).astype(np.float64)
         return np.where(codes == 0, -np.inf, step * (offset + codes - 1))
 
-    def settings(self, *tables: dict) -> list[dict[str, int]]:
-        """Return every setting of the controls that these tables depend on."""
+    def views(self, *parts: int | str) -> Iterator["View"]:
+        """Yield a view at every setting of the controls that some sources and slots depend on."""
+        tables = [self.header["tables" if isinstance(part, int) else "slots"][part] for part in parts]
         names = sorted({name for table in tables for name in table["controls"]})
-        return [dict(zip(names, numbers)) for numbers in product(*(range(self.sizes[name]) for name in names))]
+        for numbers in product(*(range(self.sizes[name]) for name in names)):
+            yield View(self, dict(zip(names, numbers)))
 
-    def words(self, slot: str, setting: dict[str, int]) -> str:
+    def words(self, slot: str, setting: Mapping[str, int]) -> str:
         """Return the words that a slot gave at a setting."""
         table = self.header["slots"][slot]
         return table["words"][self.number(table, setting)]
+
+
+@dataclass(frozen=True)
+class View:
+    """Frames at one setting of the controls. values: those of the controls, where they count."""
+
+    frames: Frames
+    setting: Mapping[str, int]
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def array(self, source: int) -> np.ndarray:
+        return self.frames.array(source, self.setting)
+
+    def words(self, slot: str) -> str:
+        return self.frames.words(slot, self.setting)
+
+    def value(self, control: str) -> Any:
+        return self.values[control]

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from string import Formatter
 
 from .control import Control
+from .frames import Frames, View
 from .source import Source
-from .text import Text
+from .text import Words
 
 __all__ = ["Sentence", "Choice"]
 
@@ -16,7 +17,7 @@ class Choice:
     """A slot whose words differ: the function gives the number of the words to show, counted from 0."""
 
     function: Callable
-    words: list[str | Text]
+    words: list[Words]
 
 
 class Sentence:
@@ -26,7 +27,7 @@ class Sentence:
     Raises ValueError for a slot that nothing fills and a function that fills no slot.
     """
 
-    def __init__(self, template: str | Text, **slots: Callable | Choice):
+    def __init__(self, template: Words, **slots: Callable | Choice):
         self.template, self.slots = template, slots
 
     def parts(self) -> list[tuple[str, str | None]]:
@@ -52,6 +53,26 @@ class Sentence:
             raise ValueError(f"the sentence has functions {sorted(idle)} for slots that its template does not name")
         functions = {n: slot.function if isinstance(slot, Choice) else slot for n, slot in self.slots.items()}
         return {n: Source(f, controls, f"slot {n!r} of the sentence") for n, f in functions.items()}
+
+    def at(self, spec: dict, view: View, controls: dict[str, Control]) -> str:
+        """Return the sentence at a setting, as the browser writes it."""
+        said = []
+        for text, slot in spec["parts"]:
+            said.append(text)
+            if slot in spec["choices"]:
+                said.append(spec["choices"][slot][int(view.words(slot))])
+            elif slot in self.slots:
+                said.append(view.words(slot))
+            elif slot is not None:
+                said.append(controls[slot].words(view.value(slot)))
+        return "".join(said)
+
+    def check(self, spec: dict, frames: Frames, where: str) -> None:
+        """Raise a ValueError where a choice has no words for a number that its function gives."""
+        for slot, words in spec["choices"].items():
+            numbers = frames.header["slots"][slot]["words"]
+            if missing := [number for number in numbers if number not in map(str, range(len(words)))]:
+                raise ValueError(f"{where}: slot {slot!r} chose {missing} of {len(words)} words, counted from 0")
 
     def spec(self) -> dict:
         """Return what the browser needs, in the page's language."""

@@ -3,7 +3,6 @@
 import inspect
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -11,25 +10,18 @@ import numpy as np
 
 from .control import Control
 
-__all__ = ["Source"]
+__all__ = ["Add", "Source"]
 
+Add = Callable[..., int]  # (function, where, *shapes, resolution, apart) -> number of the source in the block of frames
 LARGEST = 1e300  # so that the distance of any two numbers is finite
-
-
-@dataclass(frozen=True)
-class Resolution:
-    """The precision kept of an axis's numbers; apart: what is not 0 is kept as a multiple other than 0."""
-
-    of: float | None
-    apart: bool
 
 
 class Source:
     """A function that is called once for every setting of the controls that its own parameters name.
 
-    A constant instead of a function is a source that depends on no control.  ``resolution`` is the precision kept:
-    numbers are rounded to its nearest multiple (None keeps 1/60000 of each frame's range).  ``shapes``: the shapes that
-    its arrays may have, with None for any length; no shapes, for a source of words.
+    A constant instead of a function is a source that depends on no control.  shapes: the shapes that its arrays may
+    have, with None for any length; none for a source of words.  resolution: the step to which frames round its numbers
+    (None: 1/60000 of each frame's range).  apart: a number that is not 0 is kept as one step at least.
     Raises ValueError for a parameter that names no control.
     """
 
@@ -38,14 +30,12 @@ class Source:
         function: Callable | Any,
         controls: list[Control],
         where: str,
-        resolution: float | Resolution | None = None,
         shapes: tuple[tuple[int | None, ...], ...] = (),
+        resolution: float | None = None,
+        apart: bool = False,
     ):
         self.function = function if callable(function) else lambda: function
-        self.where, self.shapes = where, shapes
-        self.resolution, self.apart = (
-            (resolution.of, resolution.apart) if isinstance(resolution, Resolution) else (resolution, False)
-        )
+        self.where, self.shapes, self.resolution, self.apart = where, shapes, resolution, apart
         known = {control.name: control for control in controls}
         parameters = list(inspect.signature(self.function).parameters)
         if unknown := [name for name in parameters if name not in known]:
@@ -70,9 +60,10 @@ class Source:
 
     def arrays(self) -> list[np.ndarray]:
         """Return ``values`` as arrays. Raises ValueError where one holds NaN, +∞ or no numbers."""
-        return [self.checked(value) for value in self.values()]
+        return [self.as_array(value) for value in self.values()]
 
-    def checked(self, value: Any) -> np.ndarray:
+    def as_array(self, value: Any) -> np.ndarray:
+        """Return one value of the function as an array of a shape that may be."""
         try:
             array = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
         except ValueError as error:

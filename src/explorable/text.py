@@ -1,31 +1,46 @@
-"""Words in the two languages of the book, and the language that a page has chosen."""
+"""Words in several languages, and the language that a page has chosen."""
 
-from dataclasses import dataclass, fields
+import json
+from pathlib import Path
 
-__all__ = ["Text", "set_language", "language"]
+__all__ = ["LANGUAGES", "Text", "Words", "language", "set_language"]
+
+# {name: {language: words}} of what every figure says besides its own words
+OWN_WORDS = json.loads((Path(__file__).parent / "words.json").read_text(encoding="utf-8"))
+LANGUAGES = tuple(next(iter(OWN_WORDS.values())))
+_chosen = "en"
 
 
-@dataclass(frozen=True)
 class Text:
-    """The same words in every language; ``str()`` gives them in the page's language."""
+    """The same words in several languages: ``Text(zh="长度", en="length")``.
 
-    zh: str
-    en: str
+    ``str()`` gives them in the page's language; in a language that it lacks, in English, or else in its first.
+    Raises ValueError for no words at all and for words that are not str.
+    """
 
-    def __post_init__(self):
-        if not (isinstance(self.zh, str) and isinstance(self.en, str)):
-            raise ValueError(f"Text(zh={self.zh!r}, en={self.en!r}): both must be str")
+    def __init__(self, **words: str):
+        if not words or not all(isinstance(text, str) for text in words.values()):
+            raise ValueError(f"Text(**{words!r}): give at least 1 language, and str for each")
+        self.words = words
 
     def __str__(self) -> str:
-        return getattr(self, language())
+        return self.words.get(language()) or self.words.get("en") or next(iter(self.words.values()))
+
+    def __repr__(self) -> str:
+        return f"Text({', '.join(f'{name}={text!r}' for name, text in self.words.items())})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Text) and self.words == other.words
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.words.items()))
 
 
-LANGUAGES = tuple(field.name for field in fields(Text))
-_chosen = LANGUAGES[0]
+Words = str | Text
 
 
 def set_language(name: str) -> None:
-    """Choose the language of every figure made from now on. Raises ValueError for one that the book lacks."""
+    """Choose the language of every figure made from now on. Raises ValueError for one that words.json lacks."""
     global _chosen
     if name not in LANGUAGES:
         raise ValueError(f"language {name!r} is none of {', '.join(LANGUAGES)}")
@@ -33,5 +48,5 @@ def set_language(name: str) -> None:
 
 
 def language() -> str:
-    """Return the chosen language, ``zh`` unless a page has set another."""
+    """Return the chosen language: ``en`` unless a page has set another."""
     return _chosen

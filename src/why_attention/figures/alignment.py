@@ -12,6 +12,7 @@ from itertools import takewhile
 import torch
 
 from explorable import Axis, Choice, Companion, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
+from why_attention.figure_cache import figure_cache
 from why_attention.tasks.translation import (
     EXPERIMENT,
     FALLS,
@@ -230,4 +231,5 @@ def figure() -> Explorable:
             attention_steps=lambda: steps("attention"),
             bottleneck_steps=lambda: steps("bottleneck"),
         ),
+        cache=figure_cache(__name__),
     )

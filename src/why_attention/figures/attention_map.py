@@ -10,6 +10,7 @@ import torch
 
 from explorable import Axis, Choice, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
 from why_attention.attention import scaled_dot_product_attention
+from why_attention.figure_cache import figure_cache
 from why_attention.masks import causal_mask
 from why_attention.positions import sinusoidal_positions
 
@@ -163,4 +164,5 @@ def figure() -> Explorable:
                 ],
             ),
         ),
+        cache=figure_cache(__name__),
     )

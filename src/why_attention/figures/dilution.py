@@ -15,6 +15,7 @@ from explorable.grid import OnGrid
 from explorable.numbers import power_text
 from why_attention.attention import MultiHeadAttention
 from why_attention.device import pick_device
+from why_attention.figure_cache import figure_cache
 from why_attention.influence import influence_matrix
 from why_attention.masks import causal_mask
 from why_attention.positions import sinusoidal_positions
@@ -231,6 +232,7 @@ def figure() -> Explorable:
                 ],
             ),
         ),
+        cache=figure_cache(__name__),
         slow=[influences],
     )
 

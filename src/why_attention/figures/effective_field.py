@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from explorable import Axis, Control, Explorable, Lines, Sentence, Series, Text
 from why_attention.convolution import ConvolutionStack
 from why_attention.device import pick_device
+from why_attention.figure_cache import figure_cache
 from why_attention.receptive_field import (
     Layer,
     deviation,
@@ -197,4 +198,5 @@ def figure() -> Explorable:
             drawn=lambda k, depth: f"{deviations(k, depth)[SEEDS // 2]:.2f}",
             drawn_positions=lambda k, depth: sorted(positions_holding(PART, p) for p in drawn(k, depth))[SEEDS // 2],
         ),
+        cache=figure_cache(__name__),
     )

@@ -12,6 +12,7 @@ from explorable import Axis, Choice, Control, Explorable, Lines, Rule, Sentence,
 from explorable.grid import OnGrid
 from explorable.numbers import power_text
 from why_attention.device import pick_device
+from why_attention.figure_cache import figure_cache
 from why_attention.rnn import GRUCell, LSTMCell, RNNCell, decay_bound, ensemble, gradient_decay
 
 STEPS, SIZE, SEEDS = 1000, 64, 3  # T; H = d; how many draws of weights and inputs
@@ -202,5 +203,6 @@ def figure() -> Explorable:
                 ],
             ),
         ),
+        cache=figure_cache(__name__),
         slow=[decays, bounds],
     )

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from explorable import Axis, Choice, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
+from why_attention.figure_cache import figure_cache
 from why_attention.masks import causal_mask
 from why_attention.tasks import induction
 from why_attention.tasks.induction import (
@@ -243,4 +244,5 @@ def figure() -> Explorable:
             accuracy=lambda ablate: share(measured(ablate)["accuracy"]),
             control=lambda: share(results(1)[0]["accuracy"]),
         ),
+        cache=figure_cache(__name__),
     )

@@ -19,6 +19,7 @@ from why_attention import dependency_graph
 from why_attention.attention import MultiHeadAttention
 from why_attention.convolution import Convolution
 from why_attention.dependency_graph import DependencyGraph, path_lengths
+from why_attention.figure_cache import figure_cache
 from why_attention.influence import influence_matrix, token_diversity
 from why_attention.masks import causal_mask
 from why_attention.receptive_field import depth_needed
@@ -306,4 +307,5 @@ def figure() -> Explorable:
                 ],
             ),
         ),
+        cache=figure_cache(__name__),
     )

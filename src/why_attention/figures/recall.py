@@ -14,6 +14,7 @@ from torch import Tensor
 
 from explorable import Axis, Choice, Control, Explorable, Lines, Rule, Sentence, Series, Text
 from explorable.numbers import power_text
+from why_attention.figure_cache import figure_cache
 from why_attention.tasks.experiment import Experiment
 from why_attention.tasks.recall import (
     CHANCE,
@@ -344,4 +345,5 @@ def figure() -> Explorable:
             unordered=lambda: str(above.count(UNORDERED)),
             budget=lambda: str(STEPS),
         ),
+        cache=figure_cache(__name__),
     )

@@ -10,6 +10,7 @@ from functools import cache
 
 from explorable import Axis, Choice, Control, Explorable, Graph, Lines, Sentence, Series, Text
 from why_attention.convolution import padding
+from why_attention.figure_cache import figure_cache
 from why_attention.receptive_field import Layer, cone, depth_needed, span, support
 
 KERNELS, DISTANCES = [3, 5, 7], [10, 30, 100, 300, 1000]  # odd kernels, for a centred one needs a middle
@@ -183,4 +184,5 @@ def figure() -> Explorable:
             count=lambda k, depth, growth: int(support(stack(k, depth, growth)).sum()),
             reach=reach,
         ),
+        cache=figure_cache(__name__),
     )

@@ -22,6 +22,7 @@ from why_attention.dependency_graph import (
     sequential_steps,
 )
 from why_attention.device import pick_device
+from why_attention.figure_cache import figure_cache
 from why_attention.timing import Machine, forward_times, machine
 
 LENGTHS, KERNELS = [4, 8, 12, 16], [2, 3, 5]  # of the graphs
@@ -163,4 +164,5 @@ def figure() -> Explorable:
             convolution_ms=lambda: milliseconds("convolution"),
             attention_ms=lambda: milliseconds("attention"),
         ),
+        cache=figure_cache(__name__),
     )

@@ -1,0 +1,44 @@
+"""A figure as HTML that needs no kernel: it brings its own data, which js/page.js draws."""
+
+import base64
+import html
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .script import PAGE, STYLE
+
+if TYPE_CHECKING:
+    from .explorable import Explorable
+
+__all__ = ["figure_html", "page"]
+
+
+def figure_html(spec: dict, values: dict, frames: bytes, still: dict[str, str]) -> str:
+    """Return a figure as one element: the still picture, its caption, and the data that draw it.
+
+    values: those of its controls.  still: {src, alt}.
+    """
+    data = json.dumps(
+        {"spec": spec, "values": values, "frames": base64.b64encode(frames).decode()},
+        ensure_ascii=False,
+        separators=(",", ":"),
+    ).replace("</", "<\\/")  # no text may end the element
+    return (
+        f'<figure class="explorable" data-name="{html.escape(spec["name"])}" lang="{spec["language"]}">'
+        f'<img class="still" alt="{html.escape(still["alt"])}" src="{still["src"]}">'
+        f"<figcaption>{html.escape(spec['caption'])}</figcaption>"
+        f'<script type="application/vnd.explorable+json">{data}</script></figure>'
+    )
+
+
+def page(figures: Sequence["Explorable"]) -> str:
+    """Return a whole page that shows figures and works when it is opened from a file."""
+    title, language = html.escape(figures[0]._spec["title"]), figures[0]._spec["language"]
+    return (
+        f'<!doctype html>\n<html lang="{language}"><head><meta charset="utf-8"><title>{title}</title>'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light">'
+        f"<style>body {{ max-width: 60rem; margin: 0 auto; padding: 8px; font-family: sans-serif }}\n{STYLE}</style>"
+        f"</head><body><main>{''.join(figure.html() for figure in figures)}</main>"
+        f"<script>{PAGE}</script></body></html>\n"
+    )

@@ -1,0 +1,99 @@
+"""Graph: nodes and the edges between them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.ticker import MaxNLocator
+
+from ..axis import Axis
+from ..frames import Frames, View
+from ..look import COLORMAP, COLORS, MARKS, SHADES, check_look
+from ..source import Add
+from ..text import Words
+from .panel import AddWords, Panel
+
+__all__ = ["Graph"]
+
+
+@dataclass(frozen=True)
+class Graph(Panel):
+    """Nodes and edges.
+
+    nodes: a function that gives (N, 3): x, y and a number.  edges: a function that gives (E, 3): the node it leaves,
+    the node it enters (counted from 0) and its strength from 0 to 1.  The number colours its node on the scale; a
+    graph without a scale has one color and mark, and its nodes of number 0 are hollow.
+    """
+
+    kind = "graph"
+    nodes: Callable[..., Any] | Any
+    edges: Callable[..., Any] | Any
+    title: Words
+    x: Axis
+    y: Axis
+    scale: Axis | None = None
+    color: str | None = None
+    mark: str = "circle"
+
+    def spec(self, add: Add, add_words: AddWords) -> dict:
+        where = f"graph {str(self.title)!r}"
+        if (self.scale is None) == (self.color is None):
+            raise ValueError(f"{where} has scale {self.scale} and color {self.color}: give one of the two")
+        check_look(where, next(iter(COLORS)) if self.color is None else self.color, self.mark)
+        return {
+            "kind": self.kind,
+            "title": str(self.title),
+            "x": self.x.spec(add, f"{where} x"),
+            "y": self.y.spec(add, f"{where} y"),
+            **({"scale": self.scale.spec(add, f"{where} scale"), "colormap": COLORMAP} if self.scale else {}),
+            "color": self.color,
+            "mark": self.mark,
+            "nodes": add(self.nodes, f"{where} nodes", (None, 3), resolution=0.001),
+            "edges": add(self.edges, f"{where} edges", (None, 3), resolution=0.001),
+        }
+
+    def check(self, spec: dict, frames: Frames, where: str) -> None:
+        for name, axis in (("x", self.x), ("y", self.y), ("scale", self.scale)):
+            if axis:
+                axis.check(spec[name], frames, where)
+        for view in frames.views(spec["nodes"], spec["edges"]):
+            nodes, edges = view.array(spec["nodes"]), view.array(spec["edges"])
+            if stray := [end for end in edges[:, :2].ravel().tolist() if end not in range(len(nodes))]:
+                raise ValueError(f"{where}: edges end at nodes {stray}, but there are {len(nodes)}")
+            if not np.isfinite(nodes).all():
+                raise ValueError(f"{where} has nodes at −∞, where nothing can be drawn")
+
+    def at(self, spec: dict, view: View) -> dict:
+        limits = [view.array(spec[axis]["limits"]) for axis in "xy"]
+        return {"kind": self.kind, "limits": limits, **{part: view.array(spec[part]) for part in ("nodes", "edges")}}
+
+    def draw(self, spec: dict, view: View, axes: Any) -> None:
+        shown = self.at(spec, view)
+        nodes = shown["nodes"]
+        for start, end, strength in shown["edges"]:
+            ends = nodes[[int(start), int(end)]]
+            grey = COLORS["grey"]["still"]
+            axes.plot(ends[:, 0], ends[:, 1], color=grey, linewidth=0.5 + 1.5 * strength, zorder=1)
+        if self.color:
+            color = COLORS[self.color]["still"]
+            faces = [color if number else "white" for number in nodes[:, 2]]
+            style = {"c": faces, "edgecolors": color, "marker": MARKS[self.mark]["still"]}
+        else:
+            low, high = view.array(spec["scale"]["limits"])
+            style = {"c": nodes[:, 2], "cmap": SHADES, "vmin": low, "vmax": high}
+        axes.set(xlim=shown["limits"][0], ylim=shown["limits"][1])
+        self.x.draw(axes.xaxis)
+        self.y.draw(axes.yaxis)
+        axes.spines[["top", "right"]].set_visible(False)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_locator(MaxNLocator(integer=True))
+        size = min(6, 0.6 * gap(axes, nodes))
+        axes.scatter(nodes[:, 0], nodes[:, 1], zorder=2, s=size**2, linewidths=size / 5, **style)
+
+
+def gap(axes: Any, nodes: np.ndarray) -> float:
+    """Return the smallest distance across between two nodes in points, a little less than after the layout."""
+    low, high = axes.get_xlim()
+    points = 72 * axes.figure.bbox.width / axes.figure.dpi * axes.get_position().width
+    return np.diff(np.unique(nodes[:, 0])).min(initial=high - low) / (high - low) * points

@@ -1,0 +1,128 @@
+"""Heatmap: a matrix as colours."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from inspect import Signature, signature
+from typing import Any
+
+import numpy as np
+
+from ..axis import Axis
+from ..frames import Frames, View
+from ..look import COLORMAP, COLORS, SHADES, check_look
+from ..source import Add
+from ..text import Words
+from .panel import AddWords, Panel
+
+__all__ = ["Companion", "Heatmap"]
+
+WORDS = ("row_words", "column_words")  # in the order of the matrix's axes
+
+
+@dataclass(frozen=True)
+class Companion:
+    """A second matrix of the shape of the first, of whole numbers or −∞ for none: read out, not drawn."""
+
+    matrix: Callable[..., Any]
+    label: Words
+
+
+@dataclass(frozen=True)
+class Heatmap(Panel):
+    """A matrix of shape (rows, columns) as colours: rows downwards, columns to the right, both counted from 1.
+
+    row_words and column_words: a short word for each row and column, written instead of its number; lists of them, or
+    functions of controls.  companion: what is read out with the number of a picked cell.  color and mark: of the title
+    above the matrix, as a series has them; without a color the title is not drawn.
+    """
+
+    kind = "heatmap"
+    matrix: Callable[..., Any] | Any
+    title: Words
+    rows: Words
+    columns: Words
+    scale: Axis
+    row_words: Callable[..., Any] | list[str] | None = None
+    column_words: Callable[..., Any] | list[str] | None = None
+    companion: Companion | None = None
+    color: str | None = None
+    mark: str = "circle"
+
+    def spec(self, add: Add, add_words: AddWords) -> dict:
+        where = f"heatmap {str(self.title)!r}"
+        check_look(where, next(iter(COLORS)) if self.color is None else self.color, self.mark)
+        companion = self.companion and {
+            "label": str(self.companion.label),
+            "matrix": add(self.companion.matrix, f"{where} {self.companion.label}", (None, None), resolution=1.0),
+        }
+        return {
+            "kind": self.kind,
+            "title": str(self.title),
+            "rows": str(self.rows),
+            "columns": str(self.columns),
+            "row_words": self.row_words and add_words(words_text(self.row_words, where), f"{where} row words"),
+            "column_words": self.column_words
+            and add_words(words_text(self.column_words, where), f"{where} column words"),
+            "scale": self.scale.spec(add, f"{where} scale"),
+            "colormap": COLORMAP,
+            "matrix": add(self.matrix, where, (None, None), **self.scale.precision),
+            "companion": companion,
+            "color": self.color,
+            "mark": self.mark,
+        }
+
+    def check(self, spec: dict, frames: Frames, where: str) -> None:
+        self.scale.check(spec["scale"], frames, where)
+        if companion := spec["companion"]:
+            for view in frames.views(spec["matrix"], companion["matrix"]):
+                shapes = [view.array(source).shape for source in (spec["matrix"], companion["matrix"])]
+                if shapes[0] != shapes[1]:
+                    raise ValueError(
+                        f"{where}: a companion of {shapes[1]} for the matrix of {shapes[0]}: both must agree"
+                    )
+        spec["letters"] = {}  # of the longest word, for which the browser leaves room, so that nothing shifts
+        for axis, key in enumerate(WORDS):
+            for view in frames.views(spec["matrix"], spec[key]) if spec[key] else []:
+                words, count = view.words(spec[key]).split(), view.array(spec["matrix"]).shape[axis]
+                if len(words) != count:
+                    raise ValueError(f"{where} has {len(words)} {key} for {count}: as many are needed")
+                spec["letters"][key] = max(spec["letters"].get(key, 0), *map(len, words))
+
+    def at(self, spec: dict, view: View) -> dict:
+        """The matrix as drawn, and the words of its rows and columns."""
+        words = [view.words(spec[key]).split() if spec[key] else [] for key in WORDS]
+        limits, matrix = view.array(spec["scale"]["limits"]), view.array(spec["matrix"])
+        return {"kind": self.kind, "limits": limits, "matrix": matrix, "rowWords": words[0], "columnWords": words[1]}
+
+    def draw(self, spec: dict, view: View, axes: Any) -> None:
+        shown = self.at(spec, view)
+        rows, columns = shown["matrix"].shape
+        image = axes.imshow(
+            np.ma.masked_invalid(shown["matrix"]),  # −∞, no path: left blank
+            cmap=SHADES,
+            vmin=shown["limits"][0],
+            vmax=shown["limits"][1],
+            extent=(0.5, columns + 0.5, rows + 0.5, 0.5),
+            interpolation="nearest",
+        )
+        for words, axis in ((shown["rowWords"], axes.yaxis), (shown["columnWords"], axes.xaxis)):
+            if words:
+                axis.set_ticks(range(1, len(words) + 1), words, fontsize=7)
+        axes.tick_params(axis="x", rotation=90 if shown["columnWords"] else 0)
+        self.scale.draw(axes.figure.colorbar(image, ax=axes, orientation="horizontal").ax.xaxis)
+
+
+def words_text(words: Callable[..., Any] | list[str], where: str) -> Callable[..., str]:
+    """Return a function of the same controls that gives words as one text, with a blank between two.
+
+    It raises ValueError for a word that is empty or has a blank within.
+    """
+
+    def text(**settings) -> str:
+        each = [str(word) for word in (words(**settings) if callable(words) else words)]
+        if torn := [word for word in each if len(word.split()) != 1]:
+            raise ValueError(f"{where} has {torn} among {len(each)} words: each must be one word, without a blank")
+        return " ".join(each)
+
+    text.__signature__ = signature(words) if callable(words) else Signature()  # type: ignore[attr-defined]
+    return text

@@ -1,0 +1,151 @@
+"""Lines: families of lines over two axes."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..axis import Axis
+from ..frames import Frames, View
+from ..look import COLORS, MARKS, check_look
+from ..source import Add
+from ..text import Words
+from .panel import AddWords, Panel
+
+__all__ = ["Lines", "Rule", "Series"]
+
+WIDEST = 20  # letters of the label of a series
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line, or one family of lines: y (L,) or (m, L) over x (L,); a family shows its median bold.
+
+    x and y: arrays, or functions of controls.  focus: (control, value) at which the family is drawn whole and in
+    colour; elsewhere only its median is, in grey.  visible_if: the checkbox without which the series is not drawn.
+    """
+
+    y: Callable[..., Any] | Any
+    x: Callable[..., Any] | Any
+    label: Words
+    color: str = "vermilion"
+    mark: str = "circle"
+    dashed: bool = False
+    focus: tuple[str, Any] | None = None
+    visible_if: str | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A horizontal reference line at y, with its words."""
+
+    y: float
+    label: Words
+
+
+@dataclass(frozen=True)
+class Lines(Panel):
+    """Lines over two axes."""
+
+    kind = "lines"
+    title: Words
+    x: Axis
+    y: Axis
+    series: list[Series]
+    rules: Sequence[Rule] = ()
+
+    def spec(self, add: Add, add_words: AddWords) -> dict:
+        where = f"lines {str(self.title)!r}"
+        for s in self.series:
+            check_look(where, s.color, s.mark)
+            check_label(where, str(s.label))
+        return {
+            "kind": self.kind,
+            "title": str(self.title),
+            "x": self.x.spec(add, f"{where} x"),
+            "y": self.y.spec(add, f"{where} y"),
+            "rules": [{"y": rule.y, "label": str(rule.label)} for rule in self.rules],
+            "series": [
+                {
+                    "label": str(s.label),
+                    "color": s.color,
+                    "mark": s.mark,
+                    "dashed": s.dashed,
+                    "focus": list(s.focus) if s.focus else None,
+                    "visible_if": s.visible_if,
+                    "x": add(s.x, f"{where} {s.label} x", (None,), **self.x.precision),
+                    "y": add(s.y, f"{where} {s.label}", (None,), (None, None), **self.y.precision),
+                }
+                for s in self.series
+            ],
+        }
+
+    def controls_used(self, grids: dict[str, list], where: str) -> set[str]:
+        for control, value in [s.focus for s in self.series if s.focus]:
+            if value not in grids.get(control, []) or type(value) is not type(grids[control][0]):
+                raise ValueError(f"{where}: a series has its focus at {control} = {value!r}, which no control offers")
+        for checkbox in [s.visible_if for s in self.series if s.visible_if]:
+            if grids.get(checkbox) != [False, True]:
+                raise ValueError(f"{where}: a series is visible if {checkbox!r}, which is no checkbox of the figure")
+        return {s.focus[0] for s in self.series if s.focus} | {s.visible_if for s in self.series if s.visible_if}
+
+    def check(self, spec: dict, frames: Frames, where: str) -> None:
+        self.x.check(spec["x"], frames, where)
+        self.y.check(spec["y"], frames, where)
+        for series in spec["series"]:
+            for view in frames.views(series["x"], series["y"]):
+                x, y = view.array(series["x"]), view.array(series["y"])
+                if x.shape[-1] != y.shape[-1]:
+                    raise ValueError(f"{where}: series {series['label']!r} has {y.shape[-1]} y for {x.shape[-1]} x")
+
+    def at(self, spec: dict, view: View) -> dict:
+        """Each series that is on screen: x (L,) within the axis, y (m, L), or (1, L), the median, out of focus."""
+        limits = [view.array(spec[axis]["limits"]) for axis in "xy"]
+        shown = []
+        for s, series in zip(self.series, spec["series"]):
+            x, y = view.array(series["x"]), np.atleast_2d(view.array(series["y"]))
+            inside = (limits[0][0] <= x) & (x <= limits[0][1])
+            if (s.visible_if and not view.value(s.visible_if)) or not inside.any():
+                continue
+            rows = y if in_focus(s, view) else np.median(y, axis=0, keepdims=True)
+            row = {"label": series["label"], "inFocus": in_focus(s, view), "x": x[inside], "y": rows[:, inside]}
+            shown.append(row)
+        return {"kind": self.kind, "limits": limits, "series": shown}
+
+    def draw(self, spec: dict, view: View, axes: Any) -> None:
+        for s, series in zip(self.series, spec["series"]):
+            if not s.visible_if or view.value(s.visible_if):
+                draw_series(s, in_focus(s, view), view.array(series["x"]), view.array(series["y"]), axes)
+        for rule in self.rules:
+            axes.axhline(rule.y, color=COLORS["grey"]["still"], linewidth=0.8, linestyle=":")
+        axes.set(xlim=view.array(spec["x"]["limits"]), ylim=view.array(spec["y"]["limits"]))
+        self.x.draw(axes.xaxis)
+        self.y.draw(axes.yaxis)
+        axes.spines[["top", "right"]].set_visible(False)
+
+
+def in_focus(series: Series, view: View) -> bool:
+    """Tell whether a series is drawn whole and in colour."""
+    return series.focus is None or view.value(series.focus[0]) == series.focus[1]
+
+
+def draw_series(series: Series, focused: bool, x: np.ndarray, y: np.ndarray, axes: Any) -> None:
+    """Draw a series on a still picture: x (L,), y (L,) or (m, L)."""
+    family = np.atleast_2d(y)
+    color = COLORS[series.color if focused else "grey"]["still"]
+    if focused and len(family) > 1:
+        axes.plot(x, family.T, color=color, linewidth=0.6, alpha=0.5)
+    style = {"linestyle": "--" if series.dashed else "-", "linewidth": 2.2 if focused else 1}
+    # markevery: a share of the line
+    style |= {"marker": MARKS[series.mark]["still"], "markevery": 0.15 if len(x) > 1 else None}
+    middle = np.median(family, axis=0)
+    if np.isfinite(middle).any():  # a line that is an exact 0 everywhere lies below the plot
+        axes.plot(x, middle, color=color, **style)
+
+
+def check_label(where: str, label: str) -> None:
+    """Raise a ValueError for a label that leaves no room for its line on a phone."""
+    width = sum(2 if letter > "⺀" else 1 for letter in label)  # Chinese letters are twice as wide
+    if width > WIDEST:
+        raise ValueError(f"{where} has the label {label!r}, {width} letters wide, a Chinese one as 2: at most {WIDEST}")
