@@ -7,13 +7,13 @@ import pytest
 from live_lab import Lab, live_lab
 from test_bertviz_views import HEADS, LAYERS, TOKENS, random_maps, unfold, weights_of
 
-from why_attention.bertviz_views import head_view
+from why_attention.pages.bertviz_views import head_view
 
 VIEWS = f"""
 import sys
 sys.path.append({os.path.dirname(__file__)!r})
 from test_bertviz_views import TOKENS, random_maps
-from why_attention.bertviz_views import head_view, model_view
+from why_attention.pages.bertviz_views import head_view, model_view
 from IPython.display import display
 display(head_view(random_maps(), TOKENS), model_view(random_maps(), TOKENS))
 """

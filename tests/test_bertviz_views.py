@@ -13,9 +13,9 @@ import torch
 from chromium import Visit, served
 
 from explorable import set_language
-from why_attention import bertviz_views
-from why_attention.bertviz_scripts import SCRIPTS, elements
-from why_attention.bertviz_views import head_view, model_view
+from why_attention.pages import bertviz_views
+from why_attention.pages.bertviz_scripts import SCRIPTS, elements
+from why_attention.pages.bertviz_views import head_view, model_view
 from why_attention.pretrained import load_maps
 
 ROOT = Path(__file__).parents[1]

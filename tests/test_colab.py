@@ -37,7 +37,7 @@ from why_attention.figures import heads, recall, receptive_field
 for figure in (heads.figure(), recall.figure(), receptive_field.figure()):
     data = figure._repr_mimebundle_()[0]
     assert "<img" in data["text/html"] and figure._esm and figure._css
-from why_attention.bertviz_views import head_view
+from why_attention.pages.bertviz_views import head_view
 from why_attention.pretrained import load_maps
 print("drawn")
 """

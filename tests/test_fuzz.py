@@ -25,7 +25,6 @@ import explorable
 import why_attention
 from why_attention import (
     attention,
-    bertviz_views,
     checks,
     convolution,
     cost,
@@ -39,12 +38,11 @@ from why_attention import (
     pretrained,
     receptive_field,
     rnn,
-    show_source,
     stack,
-    symbols,
     timing,
     transformer,
 )
+from why_attention.pages import bertviz_views, show_source, symbols
 
 EXAMPLES = int(os.environ.get("FUZZ", 0))  # of every function; 0: a few, always the same
 QUIET = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much, HealthCheck.large_base_example]
@@ -652,7 +650,7 @@ def transformers(draw):
 # Maps, figures, pages
 
 
-@case("pretrained.stacked", "bertviz_views.head_view", "bertviz_views.model_view")
+@case("pretrained.stacked", "pages.bertviz_views.head_view", "pages.bertviz_views.model_view")
 def maps(draw):
     layers, heads, n = draw.size(2), draw.size(2), draw.size(3)
     one = draw.tensor(heads, n, n)
@@ -674,13 +672,13 @@ def stored_maps(draw):
     answer(lambda: pretrained.load_maps(draw.one(["tired", "wide", "", "x", 3])))
 
 
-@case("show_source.show_source")
+@case("pages.show_source.show_source")
 def sources(draw):
     given = [draw.one([answer, Draw, len, int, 3, None, "x", math, np.sin]) for _ in range(draw.one([0, 1, 2]))]
     answer(lambda: show_source.show_source(*given))
 
 
-@case("symbols.table", "symbols.Symbol")
+@case("pages.symbols.table", "pages.symbols.Symbol")
 def table(draw):
     assert answer(symbols.table).data.count("\n") == len(symbols.SYMBOLS) + 1
 
@@ -702,7 +700,7 @@ def times(draw):
             answer(lambda: times.slower_from(draw.one(names), draw.one(names)))
 
 
-@case("explorable.control.Control")
+@case("explorable.Control")
 def controls(draw):
     name = draw.one(["n", "n", "gain", "class", "self", "_x", "a b", "", 3, None, "n" * 200, "名"])
     values = draw.one(
@@ -716,7 +714,7 @@ def controls(draw):
         ]
     )
     start = draw.one([None, draw.whole(), draw.real(0.5)])
-    label = draw.one(["length", "", "l" * 200, 3, explorable.Text("长", "long")])
+    label = draw.one(["length", "", "l" * 200, 3, explorable.Text(zh="长", en="long")])
     control = answer(lambda: explorable.Control(name, values, label, start))
     if control is not None:
         assert control.kind == "select" or all(type(value) in (int, float, bool) for value in control.grid)
@@ -725,7 +723,7 @@ def controls(draw):
         assert taken is None or control.kind == "select" or control.grid[0] <= taken <= control.grid[-1]
 
 
-@case("explorable.explorable.Explorable", "explorable.sentence.Sentence", "explorable.sentence.Choice")
+@case("explorable.Explorable", "explorable.Sentence", "explorable.Choice")
 def figures(draw):
     name = draw.one(["made-up", "made-up", "", "a/b", "a b", 3, "x" * 99])
     grids = [draw.one([[1, 2], np.arange(2), [0.5, 1.5], [False, True]]) for _ in range(2)]
@@ -757,9 +755,9 @@ def figures(draw):
         )
 
 
-@case("explorable.text.Text", "explorable.text.set_language", "explorable.text.language")
+@case("explorable.Text", "explorable.set_language", "explorable.language")
 def texts(draw):
-    text = answer(lambda: explorable.Text(draw.one(["长", 3, None]), draw.one(["long", 3])))
+    text = answer(lambda: explorable.Text(zh=draw.one(["长", 3, None]), en=draw.one(["long", 3])))
     answer(lambda: explorable.set_language(draw.one(["zh", "en", "fr", 3, None])))
     assert text is None or str(text) in (text.zh, text.en)
 
@@ -786,15 +784,11 @@ EXEMPT = {  # public names that no case calls, and why
     "checks.check_finite": "every layer's case calls it",
     "checks.check_result": "every layer's case calls it",
     "norms.frobenius_norm": "the cases of influence and of effective_field call it",
-    "explorable.numbers.power_text": "tests/test_numbers.py compares it with JavaScript over many numbers",
-    "explorable.numbers.number_text": "tests/test_numbers.py compares it with JavaScript over many numbers",
-    "explorable.numbers.power_of_ten": "tests/test_numbers.py compares it with JavaScript over many numbers",
-    "explorable.numbers.digits_kept": "tests/test_numbers.py compares it with JavaScript over many numbers",
     "cost.Cost": "a record",
     "timing.Timing": "a record",
     "timing.Machine": "a record",
     "pretrained.StoredMaps": "a record",
-    "bertviz_views.View": "made by head_view and model_view",
+    "pages.bertviz_views.View": "made by head_view and model_view",
     "timing.machine": "takes nothing, and tells of the machine",
     "device.pick_device": "takes nothing, and tells of the machine",
     "cost.counted_flops": "calls what it is given",
@@ -802,27 +796,21 @@ EXEMPT = {  # public names that no case calls, and why
     "peak_memory.peak_of": "measures the whole process, and calls what it is given",
     "pretrained.attention_maps": "reads an encoder from a disk or a network",
     "pretrained.store_maps": "writes a file; tools/extract_maps.py calls it",
-    "bertviz_scripts.elements": "takes nothing, and reads files",
-    "explorable.source.Source": "inside: the case of Explorable calls it",
-    "explorable.frames.pack": "inside: the case of Explorable calls it",
-    "explorable.frames.Frames": "inside: the case of Explorable calls it",
-    "explorable.cache.stored": "inside: keeps a figure's frames in a file",
-    "explorable.still.still_picture": "inside: draws what the case of Explorable has checked",
-    "explorable.grid.OnGrid": "calls what it is given, on all cores",
-    "explorable.panels.Axis": "the case of Explorable calls it",
-    "explorable.panels.Series": "the case of Explorable calls it",
-    "explorable.panels.Lines": "the case of Explorable calls it",
-    "explorable.panels.Rule": "a record",
-    "explorable.panels.Companion": "a record",
-    "explorable.panels.Heatmap": "tests/test_explorable.py gives it hostile matrices",
-    "explorable.panels.Graph": "tests/test_explorable.py gives it hostile graphs",
+    "pages.bertviz_scripts.elements": "takes nothing, and reads files",
+    "explorable.Axis": "the case of Explorable calls it",
+    "explorable.Series": "the case of Explorable calls it",
+    "explorable.Lines": "the case of Explorable calls it",
+    "explorable.Rule": "a record",
+    "explorable.Companion": "a record",
+    "explorable.Heatmap": "tests/test_explorable.py gives it hostile matrices",
+    "explorable.Graph": "tests/test_explorable.py gives it hostile graphs",
 }
 ELSEWHERE = ("figures", "tasks", "claims")  # trained and measured with fixed settings, each with tests of its own
 
 
 def public_names() -> set[str]:
-    """Return the public functions and classes of every module, as the modules' sources list them."""
-    names = set()
+    """Return what ``explorable`` offers, and the functions and classes that each module of the chapter lists."""
+    names = {f"explorable.{name}" for name in explorable.__all__}
     for path in PACKAGE.rglob("*.py"):
         module = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
         if module.split(".")[0] in ELSEWHERE or path.stem in ("__init__", "__main__"):

@@ -52,4 +52,4 @@ def test_terms_of_a_page_stand_together(edition):
 
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_the_page_shows_the_table_of_symbols(edition):
-    assert cells(edition, "glossary.md")[-1] == "from why_attention import symbols\n\nsymbols.table()\n"
+    assert cells(edition, "glossary.md")[-1] == "from why_attention.pages import symbols\n\nsymbols.table()\n"

@@ -8,7 +8,7 @@ import pytest
 from test_pages import EDITIONS, PAGES, inline, page_tokens
 
 from explorable import set_language
-from why_attention.symbols import SYMBOLS, table
+from why_attention.pages.symbols import SYMBOLS, table
 
 PACKAGE = Path(__file__).parents[1] / "src" / "why_attention"
 MODULES = sorted(PACKAGE.glob("*.py"))

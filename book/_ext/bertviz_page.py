@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sphinx.application import Sphinx
 
-from why_attention.bertviz_scripts import SCRIPTS, elements
+from why_attention.pages.bertviz_scripts import SCRIPTS, elements
 
 
 def copy_scripts(app: Sphinx, exception: Exception | None) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 __all__ = ["SCRIPTS", "elements"]
 
-MODULES = Path(__file__).parents[2] / "node_modules"
+MODULES = Path(__file__).parents[3] / "node_modules"
 SCRIPTS = [MODULES / "d3" / "dist" / "d3.min.js", MODULES / "jquery" / "dist" / "jquery.min.js"]
 
 

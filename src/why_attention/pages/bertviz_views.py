@@ -19,8 +19,8 @@ import bertviz
 from torch import Tensor
 
 from explorable.text import Text, language
-from why_attention.bertviz_scripts import SCRIPTS, elements
 from why_attention.checks import check_all_whole, check_whole
+from why_attention.pages.bertviz_scripts import SCRIPTS, elements
 from why_attention.pretrained import stacked
 
 __all__ = ["View", "head_view", "model_view"]
@@ -29,31 +29,33 @@ SPECIAL = ("[CLS]", "[SEP]", "[PAD]", "<s>", "</s>", "<pad>")  # what a tokenize
 PARAMS = re.compile(r"(const params = .*); // HACK: .*")  # BertViz writes its numbers once more, into this comment
 FRAME = Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
 
-LAYER, HEAD = Text("层", "Layer"), Text("头", "Head")
-LAYERS, HEADS = Text("层", "Layers"), Text("头", "Heads")
-HEAD_VIEW = Text("BertViz 的 head view：一次看一层的各个头", "BertViz's head view: the heads of one layer at a time")
-MODEL_VIEW = Text("BertViz 的 model view：所有层的所有头", "BertViz's model view: all heads of all layers")
-SIZES = Text("（{} 层 × {} 头，{} 个 token）", " ({} layers × {} heads, {} tokens)")
+LAYER, HEAD = Text(zh="层", en="Layer"), Text(zh="头", en="Head")
+LAYERS, HEADS = Text(zh="层", en="Layers"), Text(zh="头", en="Heads")
+HEAD_VIEW = Text(
+    zh="BertViz 的 head view：一次看一层的各个头", en="BertViz's head view: the heads of one layer at a time"
+)
+MODEL_VIEW = Text(zh="BertViz 的 model view：所有层的所有头", en="BertViz's model view: all heads of all layers")
+SIZES = Text(zh="（{} 层 × {} 头，{} 个 token）", en=" ({} layers × {} heads, {} tokens)")
 HEAD_READING = Text(
-    "左边是查询，右边是键；线越浓，权重越大。一种颜色是一个头：点一下色块就把这个头关掉或打开，点两下只留它一个。"
+    zh="左边是查询，右边是键；线越浓，权重越大。一种颜色是一个头：点一下色块就把这个头关掉或打开，点两下只留它一个。"
     "指着左边的一个词，就只看它把注意力分给了谁；指着右边的，就看谁注意它。",
-    "Queries stand on the left, keys on the right; the stronger a line, the larger the weight. A colour is a head: click "
+    en="Queries stand on the left, keys on the right; the stronger a line, the larger the weight. A colour is a head: click "
     "its box to switch it off or on, twice to keep it alone. Point at a word on the left to see only where it attends, "
     "at one on the right to see who attends to it.",
 )
 MODEL_READING = Text(
-    "一行是一层，一列是一个头；每个小图里左边是查询，右边是键。点一个小图就把它放大，再点一下就收起。",
-    "A row is a layer, a column a head; in each small picture queries stand on the left, keys on the right. "
+    zh="一行是一层，一列是一个头；每个小图里左边是查询，右边是键。点一个小图就把它放大，再点一下就收起。",
+    en="A row is a layer, a column a head; in each small picture queries stand on the left, keys on the right. "
     "Click one to enlarge it, and once more to put it away.",
 )
 HIDDEN = Text(
-    "没有画 {}：它们不是句子里的词，却占去全部注意力的 {:.0%}。所以画出来的权重，一行加起来不到 1。",
-    "Not drawn: {}, which are no words of the sentence but take {:.0%} of all attention. "
+    zh="没有画 {}：它们不是句子里的词，却占去全部注意力的 {:.0%}。所以画出来的权重，一行加起来不到 1。",
+    en="Not drawn: {}, which are no words of the sentence but take {:.0%} of all attention. "
     "So the weights that are drawn sum to less than 1 for a query.",
 )
 ELSEWHERE = Text(
-    "这里没有装 d3 和 jQuery，所以这幅图要从别的网站取它们；断网时就是空白。",
-    "d3 and jQuery are not installed here, so this view gets them from another host; without a network it stays blank.",
+    zh="这里没有装 d3 和 jQuery，所以这幅图要从别的网站取它们；断网时就是空白。",
+    en="d3 and jQuery are not installed here, so this view gets them from another host; without a network it stays blank.",
 )
 
 
@@ -157,7 +159,7 @@ def view(name: Text, reading: Text, part: str, maps: Tensor, tokens: list[str], 
     title = f"{name}{SIZES}".format(len(maps), maps.shape[1], len(tokens))
     notes = [str(reading)]
     if share:
-        notes.append(str(HIDDEN).format(str(Text("、", ", ")).join(share), sum(share.values())))
+        notes.append(str(HIDDEN).format(str(Text(zh="、", en=", ")).join(share), sum(share.values())))
     part = exchanged(
         part, (f'"include_layers": {[*range(len(maps))]}', f'"include_layers": {[*range(1, len(maps) + 1)]}')
     )
