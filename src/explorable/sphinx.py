@@ -1,0 +1,72 @@
+"""Figures in a Jupyter Book or any Sphinx site with MyST-NB: ``extensions: [explorable.sphinx]``.
+
+A page that shows figures loads one script and one style sheet of the site's own; the figures bring their data, so what
+a notebook saved of their widgets is dropped.
+"""
+
+import json
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from .script import PAGE, STYLE
+
+FIGURE = '<figure class="explorable"'
+STATE = "application/vnd.jupyter.widget-state+json"
+
+
+def prefer_html(_app: Sphinx, config: Config) -> None:
+    """Have MyST-NB show a figure's own HTML, not its widget, which needs a kernel or another host."""
+    config.nb_mime_priority_overrides = [*config.nb_mime_priority_overrides, ("html", "text/html", 1)]
+
+
+def load_script(app: Sphinx, _pagename: str, _template: str, context: dict, _doctree: object) -> None:
+    """Load script and style sheet on the pages that show a figure."""
+    if FIGURE in context.get("body", ""):
+        app.add_js_file("explorable.js", defer="defer")
+        app.add_css_file("explorable.css")
+
+
+def drop_widgets(app: Sphinx, _pagename: str, _template: str, context: dict, _doctree: object) -> None:
+    """Drop the saved models of figures, and where no other widget is left, the scripts that would show it."""
+    scripts = context["script_files"]
+    for script in [script for script in scripts if attributes(script).get("type") == STATE]:
+        saved = json.loads(attributes(script)["body"])
+        saved["state"] = others(saved["state"])
+        attributes(script)["body"] = json.dumps(saved, ensure_ascii=False).replace("</", "<\\/")
+        if not saved["state"]:
+            context["script_files"] = [
+                one for one in scripts if one is not script and str(one.filename) not in app.config.nb_ipywidgets_js
+            ]
+
+
+def attributes(script: object) -> dict:
+    return getattr(script, "attributes", {})
+
+
+def others(models: dict[str, dict]) -> dict[str, dict]:
+    """Return the widgets' models that are neither a figure's nor its layout's."""
+    figures = {
+        name: model["state"]
+        for name, model in models.items()
+        if model["model_module"] == "anywidget" and "_spec" in model["state"]
+    }
+    layouts = {state["layout"].removeprefix("IPY_MODEL_") for state in figures.values()}
+    return {name: model for name, model in models.items() if name not in figures.keys() | layouts}
+
+
+def write_files(app: Sphinx, exception: Exception | None) -> None:
+    """Write script and style sheet into the site."""
+    if not exception and app.builder.format == "html":
+        for name, text in (("explorable.js", PAGE), ("explorable.css", STYLE)):
+            Path(app.outdir, "_static", name).write_text(text, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> dict:
+    app.setup_extension("myst_nb")
+    app.connect("config-inited", prefer_html)
+    app.connect("html-page-context", load_script, priority=400)  # before the themes
+    app.connect("html-page-context", drop_widgets, priority=900)  # after MyST-NB has added its scripts
+    app.connect("build-finished", write_files)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
