@@ -508,8 +508,8 @@ def graphs(draw):
     make = draw.one(
         [
             lambda: dependency_graph.recurrence(n, layers),
-            lambda: dependency_graph.convolution(n, draw.whole(), layers, draw.whole(1, 3), draw.flag()),
-            lambda: dependency_graph.attention(n, layers, draw.one([None, draw.whole(0, 5)]), draw.flag()),
+            lambda: dependency_graph.convolution(n, draw.whole(), layers, draw.whole(1, 3)),
+            lambda: dependency_graph.attention(n, layers, draw.one([None, draw.whole(0, 5)])),
         ]
     )
     graph = answer(make)
@@ -541,13 +541,13 @@ def places(draw):
 # Receptive fields and influence
 
 
-@case("receptive_field.Layer", "receptive_field.span", "receptive_field.span_backward", "receptive_field.support")
+@case("receptive_field.Layer", "receptive_field.span", "receptive_field.support")
 @case("receptive_field.cone")
 def fields(draw):
     layers = [answer(lambda: receptive_field.Layer(draw.whole(), draw.whole(), draw.whole(1, 2))) for _ in range(2)]
     layers = [layer for layer in layers if layer is not None]
     R = answer(lambda: receptive_field.span(layers))
-    assert R == receptive_field.span_backward(layers) == len(receptive_field.support(layers))
+    assert R == len(receptive_field.support(layers))
     answer(lambda: receptive_field.cone(layers, draw.whole(), draw.whole(0, 4), draw.flag()))
 
 

@@ -19,7 +19,6 @@ from why_attention.receptive_field import (
     effective_field,
     positions_holding,
     span,
-    span_backward,
     support,
     uniform_deviation,
 )
@@ -68,8 +67,7 @@ PUBLISHED = {  # layers, span, inputs read
 
 @pytest.mark.parametrize("layers, R, count", PUBLISHED.values(), ids=PUBLISHED)
 def test_published_fields(layers, R, count):
-    assert span(layers) == span_backward(layers) == R
-    assert len(support(layers)) == R
+    assert span(layers) == len(support(layers)) == R
     assert support(layers).sum() == count
 
 
@@ -80,11 +78,11 @@ def mixed_stacks():
     return [[kind] for kind in kinds] + [draw.sample(kinds, depth) for depth in (2, 3, 4) for _ in range(100)]
 
 
-def test_both_recursions_and_the_support_agree_with_torchs_gradients():
+def test_the_span_and_the_support_agree_with_torchs_gradients():
     for layers in mixed_stacks():
         read = read_by_torch(layers)
         ends = read.nonzero().flatten()
-        assert span(layers) == span_backward(layers) == ends[-1] - ends[0] + 1, layers
+        assert span(layers) == ends[-1] - ends[0] + 1, layers
         assert torch.equal(support(layers), read[: span(layers)]), layers
         assert not read[span(layers) :].any()
 
@@ -302,7 +300,7 @@ def test_numpys_whole_numbers_count_as_pythons():
     assert depth_needed(np.int64(1000), np.int64(3), growth=np.int64(2)) == 9
     assert uniform_deviation(np.int32(10**9), np.int64(50)) == pytest.approx(math.sqrt(50 / 12) * 1e9)
     far = [Layer(np.int64(3), np.int64(2**61))] * 4  # whose span no int64 holds
-    assert span(far) == span_backward(far) == 1 + 2**64
+    assert span(far) == 1 + 2**64
     stack = ConvolutionStack(1, 3, [1], dtype=torch.float64)
     x = torch.zeros(4, 1, dtype=torch.float64)
     assert torch.equal(effective_field(stack, x, np.int64(3)), effective_field(stack, x, 3))

@@ -21,14 +21,14 @@ from why_attention.rnn import Cell, checked
 __all__ = ["jacobi_iteration", "rounds_needed"]
 
 
-def jacobi_iteration(cell: Cell, x: Tensor, rounds: int, s_0: Tensor | None = None) -> Tensor:
-    """Return s_1 … s_T after a number of rounds.
+def jacobi_iteration(cell: Cell, x: Tensor, rounds: int) -> Tensor:
+    """Return s_1 … s_T after a number of rounds, from s_0 = 0.
 
-    x: (T, d) or (T, batch, d).  s_0: (S,) or (batch, S), zeros when left out.  Returns (T, S) or (T, batch, S).
+    x: (T, d) or (T, batch, d).  Returns (T, S) or (T, batch, S).
     Raises as ``unroll`` does, and ValueError for rounds < 0.
     """
     (rounds,) = check_whole(least=0, rounds=rounds)
-    x, s_0 = checked(cell, x, s_0)
+    x, s_0 = checked(cell, x, None)
     s = guess(x, s_0)
     for _ in range(rounds):
         s = next_round(cell, x, s, s_0)
@@ -36,14 +36,14 @@ def jacobi_iteration(cell: Cell, x: Tensor, rounds: int, s_0: Tensor | None = No
 
 
 @torch.no_grad()
-def rounds_needed(cell: Cell, x: Tensor, tolerance: float = 1e-6, s_0: Tensor | None = None) -> int:
+def rounds_needed(cell: Cell, x: Tensor, tolerance: float = 1e-6) -> int:
     """Return the number of rounds after which one more changes no number of any state by more than ``tolerance``.
 
     At most T.  Use float64 for a tolerance near 1e-6: rounding in float32 changes the states by as much.
     Raises as ``unroll`` does, and ValueError for a negative tolerance.
     """
     (tolerance,) = check_real(least=0, tolerance=tolerance)
-    x, s_0 = checked(cell, x, s_0)
+    x, s_0 = checked(cell, x, None)
     s = guess(x, s_0)
     for rounds in range(len(x)):
         before, s = s, next_round(cell, x, s, s_0)

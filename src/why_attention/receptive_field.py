@@ -25,7 +25,6 @@ from why_attention.norms import frobenius_norm
 __all__ = [
     "Layer",
     "span",
-    "span_backward",
     "support",
     "cone",
     "depth_needed",
@@ -59,14 +58,6 @@ def span(layers: list[Layer]) -> int:
     for layer in layers:
         R += (layer.k - 1) * layer.dilation * jump
         jump *= layer.stride
-    return R
-
-
-def span_backward(layers: list[Layer]) -> int:
-    """Return R, going down: R neighbours above read (R − 1) s + (k − 1) d + 1 below."""
-    R = 1
-    for layer in reversed(layers):
-        R = (R - 1) * layer.stride + (layer.k - 1) * layer.dilation + 1
     return R
 
 

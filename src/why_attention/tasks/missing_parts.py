@@ -11,8 +11,6 @@ by one rule until its loss has stopped falling.
 Source: Vaswani et al. 2017, arXiv 1706.03762, §3 (the parts).
 """
 
-import math
-
 import torch
 from torch import Tensor
 
@@ -23,8 +21,6 @@ from why_attention.transformer import train as train_transformer
 
 __all__ = [
     "VARIANTS",
-    "BLIND",
-    "HONEST",
     "twice",
     "built",
     "stopped_falling",
@@ -38,8 +34,6 @@ __all__ = [
 # The task
 
 SYMBOLS, HALF = 8, 6  # kinds of tokens; tokens before the copy
-BLIND = math.log(SYMBOLS)  # the loss of who gives every token the same probability
-HONEST = (HALF - 1) * BLIND / (2 * HALF - 1)  # the least mean loss without seeing what is to be guessed
 
 
 def twice(generator: torch.Generator, count: int = 32) -> Tensor:
