@@ -1,15 +1,7 @@
-// Axes: scales, ticks, the writing of symbols, and the small SVG helpers that all panels share.
+// Axes and colour scales: their ticks and names, the same in all panels.
 
+import { node } from "./elements.js";
 import { tickText } from "./numbers.js";
-
-const SVG = "http://www.w3.org/2000/svg";
-
-export function node(tag, attributes = {}, ...children) {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  element.append(...children);
-  return element;
-}
 
 // Map numbers between two limits onto pixels between two others.
 export function scaleBetween([low, high], [from, to]) {

@@ -1,104 +1,100 @@
 // Controls: native inputs over the grid of values, so that keyboard, touch and screen readers work as everywhere.
-// With a kernel behind the figure a slider's number is a box, into which the reader may type any value in its range.
+// With a kernel a slider has a box, into which the reader may type any value in its range.
 
-export function element(tag, properties = {}, ...children) {
-  const made = Object.assign(document.createElement(tag), properties);
-  made.append(...children);
-  return made;
-}
+import { element } from "./elements.js";
+import { nearest } from "./nearest.js";
+import { fill } from "./words.js";
 
 // A control's value as the reader sees it.
-export function valueWords(control, value) {
-  const index = control.values.indexOf(value);
-  return index < 0 ? String(value) : control.words[index];
+export function valueWords({ values, words }, value) {
+  const index = values.indexOf(value);
+  return index < 0 ? String(value) : words[index];
 }
 
-export function saying(control, value) {
+function withUnit(control, value) {
   return control.unit ? `${valueWords(control, value)} ${control.unit}` : valueWords(control, value);
 }
 
-function makeInput(control) {
-  if (control.kind === "select") return element("select", {}, ...control.words.map((words, i) => element("option", { value: i }, words)));
-  if (control.kind === "checkbox") return element("input", { type: "checkbox" });
-  return element("input", { type: "range", min: 0, max: control.values.length - 1, step: 1 });
+// Each kind below makes {element, input, read, show, offer}: read() gives the value that the reader has set, show(value)
+// sets one, offer(live) says whether a kernel answers.
+
+function makeSelect({ name, words, values }, title) {
+  const input = element("select", { name }, ...words.map((text, i) => element("option", { value: i }, text)));
+  const label = element("label", { class: "control" }, title, input);
+  return { element: label, input, read: () => values[input.value], show: (value) => (input.value = values.indexOf(value)), offer() {} };
 }
 
-// The place on the slider of a value, between two steps too.
-function nearest(values, value) {
-  return values.reduce((best, one, i) => (Math.abs(one - value) < Math.abs(values[best] - value) ? i : best), 0);
+function makeCheckbox({ name }, title) {
+  const input = element("input", { name, type: "checkbox" });
+  const label = element("label", { class: "control" }, input, title);
+  return { element: label, input, read: () => input.checked, show: (value) => (input.checked = value), offer() {} };
 }
 
-// The box of a slider: shown while a kernel can compute what is typed. refuse(sentence) says why a value is not taken.
-function makeBox(control, changed, refuse, words) {
-  const [low, high] = [control.values[0], control.values.at(-1)];
-  const { whole } = control;
-  const box = element("input", { type: "number", className: "box", min: low, max: high, step: whole ? 1 : "any", hidden: true });
-  box.setAttribute("aria-label", words.typed(control.label));
-  const taken = () => box.value !== "" && box.valueAsNumber >= low && box.valueAsNumber <= high && (!whole || Number.isInteger(box.valueAsNumber));
-  box.addEventListener("input", () => {
-    box.setAttribute("aria-invalid", !taken());
-    if (taken()) changed(control.name, box.valueAsNumber);
-    else refuse(words.outside(low, high, whole));
-  });
-  return box;
-}
-
-function makeControl(control, changed, refuse, words) {
-  const input = makeInput(control);
-  input.name = control.name;
-  const value = element("span", { className: "value" });
-  value.setAttribute("aria-hidden", "true"); // the input itself says it
-  // as wide as its longest words, so that nothing shifts
-  value.style.minWidth = `${Math.max(...control.values.map((one) => saying(control, one).length))}ch`;
-  input.addEventListener("input", () => changed(control.name, control.values[control.kind === "checkbox" ? Number(input.checked) : Number(input.value)]));
-  const box = control.continuous ? makeBox(control, changed, refuse, words) : null;
-  let current;
-  function show(now) {
-    if (now === current) return;
-    current = now;
-    if (control.kind === "checkbox") input.checked = now;
-    else input.value = control.kind === "select" ? control.values.indexOf(now) : nearest(control.values, now);
-    if (control.kind !== "range") return;
-    value.textContent = saying(control, now);
-    input.setAttribute("aria-valuetext", value.textContent);
-    if (box && box.valueAsNumber !== now) box.value = now; // not while it is being typed
-    box?.setAttribute("aria-invalid", "false");
+function makeSlider(control, title, { changed, refuse, words }) {
+  const { name, values } = control;
+  const input = element("input", { name, type: "range", min: 0, max: values.length - 1, step: 1 });
+  const text = element("span", { class: "value", "aria-hidden": true }); // the input itself says it
+  text.style.minWidth = `${Math.max(...values.map((one) => withUnit(control, one).length))}ch`; // so that nothing shifts
+  const label = element("label", { class: "control" }, title, text, input);
+  const box = control.continuous ? makeBox(control, { changed, refuse, words }) : null;
+  function show(value) {
+    input.value = nearest(values, value);
+    text.textContent = withUnit(control, value);
+    input.setAttribute("aria-valuetext", text.textContent);
+    box?.show(value);
   }
-  box?.addEventListener("blur", () => {
-    if (box.valueAsNumber !== current) box.value = current;
-    box.setAttribute("aria-invalid", "false");
-  });
-  function offer(kernel) {
+  function offer(live) {
     if (!box) return;
-    box.hidden = !kernel;
-    value.hidden = kernel;
+    box.element.hidden = !live;
+    text.hidden = live;
   }
-  const name = element("span", { className: "name" });
-  if (control.symbol) name.append(element("i", {}, control.symbol), " ");
-  name.append(control.label);
-  const label = element("label", { className: `control ${control.kind}` });
-  if (control.kind === "checkbox") label.append(input, name);
-  else if (control.kind === "select") label.append(name, input);
-  else label.append(name, value, input);
-  if (!box) return { element: label, show, offer };
   // a label names one input only, so the box stands beside it
-  return { element: element("span", { className: "control-with-box" }, label, box), show, offer };
+  const all = box ? element("span", { class: "control-with-box" }, label, box.element) : label;
+  return { element: all, input, read: () => values[input.value], show, offer };
 }
 
-// specs: the figure's controls.  changed(name, value): called when the reader moves one.  refuse(sentence): called
-// when the reader types what no kernel could compute.
-export function makeControls(specs, { changed, refuse, words }) {
-  const made = new Map(specs.map((control) => [control.name, makeControl(control, changed, refuse, words)]));
-  const elements = (folded) => specs.filter((control) => control.advanced === folded).map((control) => made.get(control.name).element);
-  const all = element("div", { className: "controls" }, ...elements(false));
-  const more = elements(true);
-  if (more.length) {
-    const summary = element("summary", {}, words.more);
-    all.append(element("details", { className: "more" }, summary, element("div", { className: "controls" }, ...more)));
+// The box of a slider, hidden until a kernel answers. refuse(sentence) says why a value is not taken.
+function makeBox({ name, label, values, whole }, { changed, refuse, words }) {
+  const [low, high] = [values[0], values.at(-1)];
+  const box = element("input", { class: "box", type: "number", min: low, max: high, step: whole ? 1 : "any", hidden: "", "aria-label": fill(words.typed, { label }) });
+  const takes = (value) => value >= low && value <= high && (!whole || Number.isInteger(value)); // not NaN, an empty box
+  let current;
+  function show(value) {
+    current = value;
+    if (box.valueAsNumber !== value) box.value = value; // not while it is being typed
+    box.setAttribute("aria-invalid", false);
   }
-  return {
-    element: all,
-    show: (values) => made.forEach(({ show }, name) => show(values.get(name))),
-    offer: (kernel) => made.forEach(({ offer }) => offer(kernel)),
-  };
+  box.addEventListener("input", () => {
+    const value = box.valueAsNumber;
+    box.setAttribute("aria-invalid", !takes(value));
+    if (takes(value)) changed(name, value);
+    else refuse(fill(whole ? words.outside_whole : words.outside, { low, high }));
+  });
+  box.addEventListener("blur", () => show(current));
+  return { element: box, show };
+}
+
+const MAKERS = { select: makeSelect, checkbox: makeCheckbox, range: makeSlider };
+
+function makeControl(control, handlers) {
+  const symbol = control.symbol ? [element("i", {}, control.symbol), " "] : [];
+  const title = element("span", { class: "name" }, ...symbol, control.label);
+  const made = MAKERS[control.kind](control, title, handlers);
+  made.input.addEventListener("input", () => handlers.changed(control.name, made.read()));
+  return made;
+}
+
+// handlers: changed(name, value) when the reader moves a control; refuse(sentence) when a typed value cannot be computed;
+// and the words.
+export function makeControls(specs, handlers) {
+  const made = new Map(specs.map((control) => [control.name, makeControl(control, handlers)]));
+  const box = (advanced) => element("div", { class: "controls" }, ...specs.filter((control) => control.advanced === advanced).map(({ name }) => made.get(name).element));
+  const [all, more] = [box(false), box(true)];
+  if (more.hasChildNodes()) all.append(element("details", { class: "more" }, element("summary", {}, handlers.words.more), more));
+  let shown = new Map();
+  function show(values) {
+    for (const [name, control] of made) if (values.get(name) !== shown.get(name)) control.show(values.get(name));
+    shown = values;
+  }
+  return { element: all, show, offer: (live) => made.forEach((control) => control.offer(live)) };
 }

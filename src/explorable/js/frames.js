@@ -23,32 +23,34 @@ function decode(body, [start, size, shape, offset, step]) {
   return { shape, values: Float64Array.from(codes, (code) => (code === 0 ? -Infinity : step * (offset + code - 1))) };
 }
 
-// All the numbers of a figure: those of the grid, and those that a kernel has computed between the grid's values.
+// All the numbers of a figure: those of the grid, and those off the grid that a kernel has computed.
 // A part of a figure is a source (its number) or a slot of the sentence (its name); values: Map from control to value.
 export function numbersOf(block, controls) {
   const grids = new Map(controls.map(({ name, values }) => [name, values]));
-  const between = new Map();
+  const offGrid = new Map();
   const tableOf = (part) => (typeof part === "number" ? block.tables[part] : block.slots[part]);
   const keyOf = (part, values) => JSON.stringify([part, ...tableOf(part).controls.map((name) => values.get(name))]);
   const read = (from, table, entry) => (table.words ? table.words[table.at[entry]] : frameAt(from, table.at[entry]));
 
-  // The part at these values; undefined where nobody has computed it, null where the kernel could not.
+  // The part at these values; undefined if nobody has computed it, null if the kernel could not.
   function at(part, values) {
     const table = tableOf(part);
     const places = table.controls.map((name) => grids.get(name).indexOf(values.get(name)));
-    if (places.includes(-1)) return between.get(keyOf(part, values));
+    if (places.includes(-1)) return offGrid.get(keyOf(part, values));
     const entry = table.controls.reduce((sum, name, i) => sum * grids.get(name).length + places[i], 0); // the last control moves fastest
     return read(block, table, entry);
   }
 
-  // Keep what a kernel answered: a block that holds these parts at these values alone.
+  // Keep a kernel's answer: a block of these parts at these values only.
   function add(parts, values, answer) {
     const sources = parts.filter((part) => typeof part === "number");
     for (const part of parts) {
       const table = typeof part === "number" ? answer.tables[sources.indexOf(part)] : answer.slots[part];
-      between.set(keyOf(part, values), read(answer, table, 0));
+      offGrid.set(keyOf(part, values), read(answer, table, 0));
     }
   }
-  const refuse = (parts, values) => parts.forEach((part) => between.set(keyOf(part, values), null));
-  return { at, add, refuse, slots: Object.keys(block.slots) };
+  const refuse = (parts, values) => parts.forEach((part) => offGrid.set(keyOf(part, values), null));
+  const missing = (parts, values) => [...new Set(parts)].filter((part) => at(part, values) === undefined);
+  const view = (values) => ({ value: (name) => values.get(name), at: (part) => at(part, values) });
+  return { at, add, refuse, missing, view, slots: Object.keys(block.slots) };
 }

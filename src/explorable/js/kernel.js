@@ -1,66 +1,79 @@
-// The kernel behind a figure, if there is one: asked for frames between the grid's values, one request at a time.
+// The connection to the kernel: asks for what is off the grid, one request at a time.
 
 import { unpack } from "./frames.js";
 
 const PATIENCE = 20000; // milliseconds without an answer, after which the kernel counts as busy
 
-// alive(): the kernel has answered.  lost(why): it cannot be reached ("gone") or does not answer ("busy").
-// answered(request, block, error): the answer to a request, as an unpacked block or as an error's words.
-export function kernelOf(model, { alive, lost, answered }) {
-  if (!model.send) return { ask: () => {}, greet: () => {}, close: () => {} }; // a page has no kernel
-  const me = Math.random().toString(36).slice(2); // two views of one figure share their kernel's messages
-  let [count, flying, timer, ended] = [0, null, 0, false];
+// heard.alive(): the kernel has answered.  heard.lost(why): it cannot be reached ("gone") or does not answer ("busy").
+// heard.answered(request, block, error): the answer to a request, as an unpacked block or as an error's words.
+export function kernelOf(model, heard) {
+  return model.send ? new Kernel(model, heard) : { ask() {}, greet() {}, close() {} }; // a page has no kernel
+}
 
-  function wait() {
-    clearTimeout(timer);
-    timer = setTimeout(() => lost("busy"), PATIENCE);
+class Kernel {
+  view = Math.random().toString(36).slice(2); // views of one figure share its kernel's messages
+  count = 0;
+  inFlight = null;
+  gone = false;
+
+  constructor(model, heard) {
+    this.model = model;
+    this.heard = heard;
+    model.on("msg:custom", this.receive);
+    model.on("comm_live_update", this.revive);
+    this.greet(); // nobody waits for the answer: a busy kernel may take long
   }
 
-  function send(message) {
-    wait();
+  // request: {values, parts}. One request in flight; update() retries.
+  ask(request) {
+    if (this.inFlight) return;
+    this.inFlight = { ...request, id: ++this.count };
+    this.send({ type: "frames", id: this.count, values: Object.fromEntries(request.values), parts: request.parts });
+  }
+
+  greet() {
+    this.send({ type: "hello" });
+  }
+
+  send(message) {
+    this.wait();
     try {
-      model.send({ ...message, view: me });
+      this.model.send({ ...message, view: this.view });
     } catch {
-      clearTimeout(timer);
-      [flying, ended] = [null, true];
-      lost("gone");
+      clearTimeout(this.timer);
+      this.inFlight = null;
+      this.gone = true;
+      this.heard.lost("gone");
     }
   }
 
-  // request: {values, parts}. Nothing is sent while another request flies: whoever asks looks again when it has landed.
-  function ask(request) {
-    if (flying) return;
-    flying = { ...request, id: ++count };
-    send({ type: "frames", id: count, values: Object.fromEntries(request.values), parts: request.parts });
+  wait() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.heard.lost("busy"), PATIENCE);
   }
 
-  async function receive(message, buffers) {
-    if (message.view !== me || ended) return; // to another view, or from a kernel that is gone
-    clearTimeout(timer);
-    if (flying && message.id !== flying.id) wait(); // an answer to a greeting, while more is still to come
-    alive();
-    if (message.type === "hello" || message.id !== flying?.id) return;
-    const request = flying;
+  receive = async (message, buffers) => {
+    if (message.view !== this.view || this.gone) return;
+    clearTimeout(this.timer);
+    if (this.inFlight && message.id !== this.inFlight.id) this.wait(); // its answer is still to come
+    this.heard.alive();
+    if (message.type === "hello" || message.id !== this.inFlight?.id) return;
+    const request = this.inFlight;
     const block = message.type === "frames" ? await unpack(buffers[0]).catch(() => null) : null;
-    flying = null;
-    answered(request, block, message.error ?? "");
-  }
+    this.inFlight = null;
+    this.heard.answered(request, block, message.error ?? "");
+  };
 
-  const greet = () => send({ type: "hello" });
-  const revived = () => {
-    [flying, ended] = [null, false]; // what flies was asked of a kernel before this one
-    greet();
+  // A new kernel: nothing that was asked of the last one will be answered.
+  revive = () => {
+    this.inFlight = null;
+    this.gone = false;
+    this.greet();
   };
-  model.on("msg:custom", receive);
-  model.on("comm_live_update", revived);
-  greet(); // a busy kernel may answer late, so nobody waits for it
-  return {
-    ask,
-    greet,
-    close() {
-      clearTimeout(timer);
-      model.off("msg:custom", receive);
-      model.off("comm_live_update", revived);
-    },
-  };
+
+  close() {
+    clearTimeout(this.timer);
+    this.model.off("msg:custom", this.receive);
+    this.model.off("comm_live_update", this.revive);
+  }
 }

@@ -1,13 +1,13 @@
 // A link that carries the figure's state, and copies itself.
 
-import { element } from "./controls.js";
+import { element } from "./elements.js";
 
 const SHOWN = 2000; // milliseconds that the answer stands
 
 async function copy(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   // pages opened from a file have no clipboard of their own
-  const field = element("textarea", { value: text });
+  const field = element("textarea", {}, text);
   document.body.append(field);
   field.select();
   const copied = document.execCommand("copy");
@@ -15,10 +15,9 @@ async function copy(text) {
   if (!copied) throw new Error("not copied");
 }
 
-// addressOf(): the address of the page, or of this figure alone, in the state that is drawn.
+// addressOf(): the address of the page, or of this figure only, in the state that is drawn.
 export function makeLink(addressOf, words) {
-  const link = element("a", { className: "copy" }, words.copy);
-  link.setAttribute("role", "button");
+  const link = element("a", { class: "copy", role: "button" }, words.copy);
   let timer;
   link.addEventListener("click", async (event) => {
     event.preventDefault();

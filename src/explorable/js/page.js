@@ -1,26 +1,23 @@
-// The host of a page without a kernel: finds the figures, gives each its model, keeps their states in the address.
+// The host of a page without a kernel: gives each figure a model of the data that it brings, and keeps the states of all
+// in the page's address.
 
 import { fragmentOf, readAddress, writeAddress } from "./address.js";
+import { element } from "./elements.js";
 import { render } from "./explorable.js";
 import { notify } from "./notice.js";
 import { wordsOf } from "./words.js";
 
-const VIEW = 'script[type="application/vnd.jupyter.widget-view+json"]';
-const STATE = 'script[type="application/vnd.jupyter.widget-state+json"]';
+const DATA = 'script[type="application/vnd.explorable+json"]';
+const INTERVAL = 250; // milliseconds between changes of the address, of which browsers refuse too many
 
-function bytesOf(base64) {
-  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-}
-
-// What a widget sees of its kernel's model, with nobody behind it.
-function makeModel({ state, buffers = [] }) {
-  const values = { ...state };
-  for (const { path, data } of buffers) values[path[0]] = bytesOf(data);
+// What a widget sees of its model, without a kernel.
+function makeModel({ spec, values, frames }) {
+  const known = { ...values, _spec: spec, _frames: Uint8Array.from(atob(frames), (letter) => letter.charCodeAt(0)) };
   const events = new EventTarget();
   return {
-    get: (name) => values[name],
+    get: (name) => known[name],
     set(name, value) {
-      values[name] = value;
+      known[name] = value;
       events.dispatchEvent(new Event(`change:${name}`));
     },
     on: (event, handler) => events.addEventListener(event, handler),
@@ -29,57 +26,49 @@ function makeModel({ state, buffers = [] }) {
   };
 }
 
-// Put the controls to what the address says, where their grids offer it.
-function applyState(model, state) {
-  for (const control of model.get("_spec").controls) {
-    const index = control.values.findIndex((value) => String(value) === state.get(control.name));
-    if (index >= 0) model.set(control.name, control.values[index]);
+// Set the controls to what the address says, if their grids offer it.
+function applyAddress(model, key) {
+  const state = readAddress(location.hash).get(key);
+  for (const { name, values } of model.get("_spec").controls) {
+    const index = values.findIndex((value) => String(value) === state?.get(name));
+    if (index >= 0) model.set(name, values[index]);
   }
 }
 
-async function mountFigure(view, models, key) {
-  const figure = view.closest("figure.explorable");
-  const words = wordsOf(document.documentElement.lang);
-  const saved = models[JSON.parse(view.textContent).model_id];
-  if (!figure) return view.insertAdjacentText("afterend", words.foreign);
-  const box = document.createElement("div");
+// The address's states with this figure's own, which is left out if nothing has left its start.
+function statesWith(key, state) {
+  const states = readAddress(location.hash);
+  states.delete(key);
+  return state.size ? states.set(key, state) : states;
+}
+
+async function mountFigure(figure, data, key) {
+  const box = element("div");
   try {
-    const model = makeModel(saved);
-    const apply = () => applyState(model, readAddress(location.hash).get(key) ?? new Map());
-    // The address's states with this figure's own, which is left out where nothing has left its start.
-    const statesWith = (state) => {
-      const states = readAddress(location.hash);
-      states.delete(key);
-      return state.size ? states.set(key, state) : states;
-    };
-    const linkOf = (state) => location.href.replace(/#.*$/s, "") + fragmentOf(statesWith(state));
-    apply();
+    const model = makeModel(JSON.parse(data.textContent));
+    applyAddress(model, key);
     figure.prepend(box);
-    await render({ model, el: box, linkOf });
-    addEventListener("hashchange", apply);
+    await render({ model, el: box, linkOf: (state) => location.href.replace(/#.*$/s, "") + fragmentOf(statesWith(key, state)) });
+    addEventListener("hashchange", () => applyAddress(model, key));
     let timer;
-    figure.addEventListener("explorable-change", () => {
-      clearTimeout(timer); // browsers refuse too many changes of the address
-      timer = setTimeout(() => {
-        const moved = model.get("_spec").controls.filter(({ name, start }) => model.get(name) !== start);
-        writeAddress(statesWith(new Map(moved.map(({ name }) => [name, String(model.get(name))]))));
-      }, 250);
+    figure.addEventListener("explorable-change", ({ detail }) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => writeAddress(statesWith(key, detail)), INTERVAL);
     });
   } catch (error) {
     console.warn(`figure ${key}: ${error}`);
     box.remove(); // half a figure is none
-    notify(figure, words.failed);
+    notify(figure, wordsOf(figure.lang).failed);
   }
 }
 
 function mountPage() {
-  const models = Object.assign({}, ...[...document.querySelectorAll(STATE)].map((script) => JSON.parse(script.textContent).state));
   const seen = new Map();
-  for (const view of document.querySelectorAll(VIEW)) {
-    const name = view.closest("figure.explorable")?.dataset.name ?? "";
+  for (const data of document.querySelectorAll(`figure.explorable > ${DATA}`)) {
+    const figure = data.parentElement;
+    const { name } = figure.dataset;
     seen.set(name, (seen.get(name) ?? 0) + 1);
-    const key = seen.get(name) > 1 ? `${name}-${seen.get(name)}` : name; // a figure shown twice has two states
-    mountFigure(view, models, key);
+    mountFigure(figure, data, seen.get(name) > 1 ? `${name}-${seen.get(name)}` : name); // a figure shown twice has two states
   }
 }
 

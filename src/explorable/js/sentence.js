@@ -1,38 +1,37 @@
 // The sentence: its words once, and an element for each slot, whose text follows the controls.
 
 import { valueWords } from "./controls.js";
+import { element } from "./elements.js";
 
 const PAUSE = 400; // milliseconds after the last change, so that a slider's way is announced once
 
 // computed: the names of the slots that a function fills; the others show a control's value.
 export function makeSentence(spec, computed) {
   const controls = new Map(spec.controls.map((control) => [control.name, control]));
-  const element = document.createElement("output");
-  element.setAttribute("aria-live", "polite");
-  element.setAttribute("aria-atomic", "true"); // announced whole
+  const output = element("output", { "aria-live": "polite", "aria-atomic": true }); // announced whole
   const slots = [];
   for (const [text, slot] of spec.sentence.parts) {
-    element.append(text);
-    if (slot !== null) slots.push([slot, element.appendChild(document.createElement("b"))]);
+    output.append(text);
+    if (slot !== null) slots.push([slot, output.appendChild(element("b"))]);
   }
   let timer;
 
-  function wordsOf(slot, view) {
+  function textOf(slot, view) {
     if (!computed.includes(slot)) return valueWords(controls.get(slot), view.value(slot));
     const words = view.at(slot);
     return Object.hasOwn(spec.sentence.choices, slot) ? spec.sentence.choices[slot][Number(words)] : words;
   }
   function say(view) {
-    for (const [slot, element] of slots) {
-      const words = wordsOf(slot, view);
-      if (element.textContent !== words) element.textContent = words;
+    for (const [slot, shown] of slots) {
+      const text = textOf(slot, view);
+      if (shown.textContent !== text) shown.textContent = text;
     }
-    if (element.textContent) {
-      element.setAttribute("aria-busy", "true"); // a screen reader waits until the reader pauses
+    if (output.textContent) {
+      output.setAttribute("aria-busy", true); // a screen reader waits until the reader pauses
       clearTimeout(timer);
-      timer = setTimeout(() => element.setAttribute("aria-busy", "false"), PAUSE);
+      timer = setTimeout(() => output.setAttribute("aria-busy", false), PAUSE);
     }
-    return element.textContent;
+    return output.textContent;
   }
-  return { element, needs: computed, say };
+  return { element: output, needs: computed, say };
 }

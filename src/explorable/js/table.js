@@ -1,17 +1,16 @@
 // The table of a figure's numbers, one a panel, filled when the reader opens it.
 
-import { element } from "./controls.js";
+import { element } from "./elements.js";
 
 function makeTable({ head, rows }, caption) {
-  const columnHead = (text) => element("th", { scope: "col" }, text);
+  const headRow = element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)));
   const row = ([first, ...others]) => element("tr", {}, element("th", { scope: "row" }, first), ...others.map((text) => element("td", {}, text)));
-  return element("table", {}, element("caption", {}, caption), element("thead", {}, element("tr", {}, ...head.map(columnHead))), element("tbody", {}, ...rows.map(row)));
+  return element("table", {}, element("caption", {}, caption), element("thead", {}, headRow), element("tbody", {}, ...rows.map(row)));
 }
 
 export function makeTables(panels, specs, words) {
-  const summary = element("summary", {}, words.table);
-  const box = element("div", { className: "tables", tabIndex: 0 }); // focusable, for it scrolls
-  const details = element("details", { className: "numbers" }, summary, box);
+  const box = element("div", { class: "tables", tabindex: 0 }); // focusable because it scrolls
+  const details = element("details", { class: "numbers" }, element("summary", {}, words.table), box);
   function refresh() {
     if (details.open) box.replaceChildren(...panels.map((panel, i) => makeTable(panel.table(), specs[i].title)));
   }

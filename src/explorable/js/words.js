@@ -1,58 +1,14 @@
-// The words that every figure needs besides its own, in both languages of the book.
+// The words that every figure needs besides its own.
 
-export const WORDS = {
-  zh: {
-    more: "更多设置",
-    none: "恰为 0：没有通路",
-    failed: "这幅图的数据没有完整到达，下面是它的静态画面。重新加载页面可以再试一次。",
-    unable: "这个浏览器太旧，无法让图动起来，下面是它的静态画面。换一个较新的浏览器就能拖动滑块。",
-    foreign: "这个控件需要正在运行的内核，在网页上不能用。请在 JupyterLab 中打开本页。",
-    computing: "内核正在计算这个值，图暂时停在原处，滑块照常可用。",
-    busy: "内核正忙，没有应答；图仍可在滑块的各档之间移动，内核空下来以后就能再输入别的值。",
-    gone: "内核已经断开或重启；图仍可在滑块的各档之间移动，重新运行这一格就能再输入别的值。",
-    refused: "内核算不出这个值，图停在原处：",
-    outside: (low, high, whole) => `请输入 ${low} 到 ${high} 之间的${whole ? "整数" : "数"}。`,
-    typed: (label) => `${label}：输入任意值`,
-    explore: (title) => `${title}。用方向键逐点读数，按 Esc 取消。`,
-    table: "数据表",
-    hint: "把指针移到图上，或选中图后按方向键，可以逐点读数。",
-    reads: (count) => `用到 ${count} 个值`,
-    readsHead: "用到几个值",
-    copy: "复制这个状态的链接",
-    copied: "已复制",
-    uncopied: "没能复制，请从这里复制链接地址",
-    colon: "：",
-    comma: "，",
-    is: " ",
-    semicolon: "；",
-  },
-  en: {
-    more: "More settings",
-    none: "exactly 0: no path",
-    failed: "The data of this figure did not arrive whole, so here is a still picture of it. Reload the page to try again.",
-    unable: "This browser is too old to move the figure, so here is a still picture of it. A newer one lets you move the sliders.",
-    foreign: "This control needs a running kernel and does not work on a web page. Open the page in JupyterLab.",
-    computing: "The kernel is computing this value; meanwhile the figure stays as it was, and the sliders work.",
-    busy: "The kernel is busy and does not answer; the figure still moves over the sliders' steps, and other values can be typed again when the kernel is free.",
-    gone: "The kernel is gone or was restarted; the figure still moves over the sliders' steps, and other values can be typed again when this cell has been run anew.",
-    refused: "The kernel cannot compute this value, so the figure stays as it was: ",
-    outside: (low, high, whole) => `Type a ${whole ? "whole number" : "number"} from ${low} to ${high}.`,
-    typed: (label) => `${label}: type any value`,
-    explore: (title) => `${title}. Read it point by point with the arrow keys, leave with Esc.`,
-    table: "Table of the numbers",
-    hint: "Point at the picture, or press the arrow keys on it, to read it point by point.",
-    reads: (count) => `reads ${count} value${count === 1 ? "" : "s"}`,
-    readsHead: "values read",
-    copy: "Copy a link to this state",
-    copied: "Copied",
-    uncopied: "Not copied: copy this link's address",
-    colon: ": ",
-    comma: ", ",
-    is: ": ",
-    semicolon: "; ",
-  },
-};
+import WORDS from "../words.json" with { type: "json" };
 
+// word → text. A language without words takes those of its primary subtag (zh for zh-CN), or English ones.
 export function wordsOf(language) {
-  return language.startsWith("zh") ? WORDS.zh : WORDS.en;
+  const [primary] = language.split("-");
+  return Object.fromEntries(Object.entries(WORDS).map(([word, texts]) => [word, texts[language] ?? texts[primary] ?? texts.en]));
+}
+
+// A text with its {slots} filled.
+export function fill(text, slots) {
+  return text.replace(/\{(\w+)\}/g, (_, slot) => slots[slot]);
 }
