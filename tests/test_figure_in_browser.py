@@ -1,6 +1,7 @@
 """Figures on a page without a kernel, with made-up numbers: every kind of panel and control, every way to fail."""
 
 import random
+import re
 
 import numpy as np
 import pytest
@@ -134,6 +135,17 @@ def test_drawn_numbers_are_the_functions_own(visit, made_up_page):
     np.testing.assert_allclose(lines["series"][1]["y"], [-X * 0.5], atol=0.05)  # aside: the median alone
     np.testing.assert_allclose(graph["nodes"], chain(12), atol=1e-3)
     assert len(graph["edges"]) == 11
+
+
+def test_a_family_is_drawn_whole_in_focus_and_elsewhere_its_median_only(visit, made_up_page):
+    page = visit.open((made_up_page / "zh.html").as_uri())
+    families = page.locator("figure.explorable").first.locator("path.thin")
+    lines = "(paths) => paths.map((path) => (path.getAttribute('d').match(/M/g) ?? []).length)"
+    assert sorted(families.evaluate_all(lines)) == [0, 3]
+    move(page, "kind")
+    assert sorted(families.evaluate_all(lines)) == [0, 3]
+    move(page, "kind")
+    assert sorted(families.evaluate_all(lines)) == [0, 3]
 
 
 def test_canvas_shows_zero_clear_and_values_in_colour(visit, made_up_page):
@@ -390,11 +402,11 @@ def test_words_stand_at_the_cells_of_a_heatmap_in_its_table_and_in_what_a_pick_r
     )
     (tmp_path / "page.html").write_text(page_of([figure], "en"), encoding="utf-8")
     page = visit.open((tmp_path / "page.html").as_uri())
-    ticks = page.locator("figure .heatmap svg text.tick").all_text_contents()
+    ticks = page.locator("figure .layered svg text.tick").all_text_contents()
     assert {"left", "right", "word0", "word1", "word2"} <= set(ticks)
     assert numbers_of(page)["panels"][0]["rowWords"] == ["word0", "word1", "word2"]
-    boxes = {text.text_content(): text.bounding_box() for text in page.locator("figure .heatmap svg text.tick").all()}
-    picture_box = page.locator("figure .heatmap canvas").bounding_box()
+    boxes = {text.text_content(): text.bounding_box() for text in page.locator("figure .layered svg text.tick").all()}
+    picture_box = page.locator("figure .layered canvas").bounding_box()
     assert all(boxes[f"word{i}"]["x"] + boxes[f"word{i}"]["width"] <= picture_box["x"] for i in range(3))
     assert boxes["left"]["y"] >= picture_box["y"] + picture_box["height"]  # upright below the matrix
     assert boxes["left"]["height"] > boxes["left"]["width"]
@@ -529,23 +541,21 @@ def test_english_page_speaks_english(visit, made_up_page):
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "lost"])
 @pytest.mark.parametrize(("language", "sentence"), [("zh-CN", "静态画面"), ("en", "still picture")])
 def test_damaged_data_leaves_the_picture_and_a_sentence(browser, tmp_path, damage, language, sentence):
-    def spoil(state):
-        for model in state["state"].values():
-            for buffer in model.get("buffers", []):
-                data = buffer["data"]
-                middle = len(data) // 2
-                buffer["data"] = {
-                    "flipped": data[:middle] + "AAAA" + data[middle + 4 :],
-                    "cut": data[:middle],
-                    "empty": "",
-                }.get(damage, data)
-            if damage == "lost":
-                model["state"].pop("_spec", None)
-        return state
+    def spoil(found):
+        data = found[1]
+        middle = len(data) // 2
+        return {
+            "flipped": f'"frames":"{data[:middle]}AAAA{data[middle + 4 :]}"',
+            "cut": f'"frames":"{data[:middle]}"',
+            "empty": '"frames":""',
+            "lost": "",
+        }[damage]
 
     set_language("zh" if language == "zh-CN" else "en")
     path = tmp_path / "page.html"
-    path.write_text(page_of([made_up()], language, spoil), encoding="utf-8")
+    page, count = re.subn('"frames":"(.*?)"', spoil, page_of([made_up()], language))
+    assert count == 1
+    path.write_text(page, encoding="utf-8")
     set_language("zh")
     visit = Visit(browser)
     page = visit.open(path.as_uri(), figures=False)
@@ -598,7 +608,7 @@ def test_nothing_overflows_or_shifts(browser, made_up_page, width):
     visit = Visit(browser, viewport={"width": width, "height": 800})
     page = visit.open((made_up_page / "zh.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    scales = "[...document.querySelectorAll('.stage > svg, .heatmap > svg')].map((svg) => svg.getScreenCTM().a)"
+    scales = "[...document.querySelectorAll('.stage > svg, .layered > svg')].map((svg) => svg.getScreenCTM().a)"
     assert page.evaluate(scales) == pytest.approx([1] * 9, abs=0.01)  # letters are as large as the style sheet says
     boxes = "[...document.querySelectorAll('.control, .stage, output')].map((e) => JSON.stringify(e.getBoundingClientRect()))"
     move(page, "bound")  # opens "more"
