@@ -9,6 +9,8 @@ import subprocess
 import sys
 
 import notebooks
+from babel import Locale
+from editions import EDITIONS, FIRST
 from environment import ROOT, VARIABLES
 
 # what an export to HTML shows of an output: the still picture before the live figure, which would need another host
@@ -16,9 +18,15 @@ EXPORTED = ["text/html", "text/markdown", "image/svg+xml", "image/png", "image/j
 
 
 def edition() -> str:
-    """Return zh or en, as the reader's locale asks; zh where it asks for nothing."""
-    language = locale.getlocale()[0] or "C"
-    return "zh" if language == "C" or language.lower().startswith(("zh", "chinese")) else "en"
+    """Return the edition in the language of the reader's locale: English where there is none, the first where it says nothing."""
+    spoken = (locale.getlocale()[0] or "C").lower()
+    if spoken == "c":
+        return FIRST.code
+    for edition in EDITIONS.values():
+        language = Locale.parse(edition.language)
+        if spoken.startswith((language.language, language.get_language_name("en").lower())):  # as Windows says it
+            return edition.code
+    return "en"
 
 
 def main(options: list[str]) -> None:

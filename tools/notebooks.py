@@ -1,4 +1,4 @@
-"""Derive a notebook from every page of both editions, into _notebooks/ or another folder: `python tools/notebooks.py [folder]`
+"""Derive a notebook from every page of every edition, into _notebooks/ or another folder: `python tools/notebooks.py [folder]`
 
 The same pages give the same notebooks, byte for byte; they hold no outputs. Each begins with a folded cell that installs
 the package where it is missing, as on Colab, and nothing where it is there. A notebook that a reader has changed is
@@ -13,16 +13,18 @@ from pathlib import Path
 
 import jupytext
 import nbformat
+from editions import EDITIONS, Edition
 from environment import ROOT
 from markdown_it import MarkdownIt
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from repository import colab, repository, source
 
+sys.path.append(str(ROOT / "book" / "_ext"))  # where the site's rules are
+from chinese_lines import spaceless  # noqa: E402
+
 NOTEBOOKS = ROOT / "_notebooks"
-EDITIONS = ("zh", "en")
 LINK = re.compile(r"\]\(((?!\w+:)[^)\s#]+)\.md(?=[)#])")  # to another page of the book
-FULL = re.compile("[。？！；：，、）”》…][*_]*$")  # punctuation that carries its own white space, and marks that close
-FIRST = """\
+FIRST_CELL = """\
 # @title {title} {{ display-mode: "form" }}
 import importlib.util
 import subprocess
@@ -34,37 +36,45 @@ if "google.colab" in sys.modules:
     from google.colab import output
 
     output.enable_custom_widget_manager()  # the figures are widgets of the chapter's own"""
-TITLES = {
-    "zh": "准备：缺什么装什么（第一次约一分钟）",
-    "en": "Getting ready: installs what is missing (about a minute the first time)",
-}
+TITLE = "Getting ready: installs what is missing (about a minute the first time)"
+NOWHERE = "why_attention is missing: run pip install . in the folder of the book"
 INSTALL = 'subprocess.check_call([sys.executable, "-m", "pip", "install", "-qq", "{source}"])  # what Colab has stays'
-NOWHERE = {
-    "zh": 'raise ModuleNotFoundError("这里没有 why_attention：请在书的文件夹里运行 pip install .")',
-    "en": 'raise ModuleNotFoundError("why_attention is missing: run pip install . in the folder of the book")',
-}
 MARKDOWN = MarkdownIt("commonmark").enable("table").use(dollarmath_plugin)
 
 
-def joined(text: str) -> str:
-    """Return Chinese Markdown without the line breaks after full-width punctuation, which JupyterLab shows as spaces."""
+def join_lines(text: str) -> str:
+    """Return Chinese Markdown without the line breaks that JupyterLab would show as a space where none belongs."""
     lines = text.split("\n")
     paragraphs = [token for token in MARKDOWN.parse(text) if token.type == "inline" and token.map]
-    for token in reversed(paragraphs):
-        contents = token.content.split("\n")  # without the marks of a quotation or list, which its lines may begin with
+    for paragraph in reversed(paragraphs):
+        contents = paragraph.content.split("\n")  # without the marks of a quotation or list, which lines may begin with
+        pieces = read_lines(paragraph.children)
+        if len(pieces) != len(contents):
+            continue  # code that goes over lines
         for number in range(len(contents) - 1, 0, -1):
-            if FULL.search(contents[number - 1]) and not contents[number].startswith("$$"):  # which begins a display
-                lines[token.map[0] + number - 1] += contents[number]
-                del lines[token.map[0] + number]
+            if spaceless(pieces[number - 1], pieces[number]) and not contents[number].startswith("$$"):  # a display
+                lines[paragraph.map[0] + number - 1] += contents[number]
+                del lines[paragraph.map[0] + number]
                 contents[number - 1] += contents[number]
     return "\n".join(lines)
 
 
-def first_cell(edition: str, repository: str) -> nbformat.NotebookNode:
+def read_lines(children: list) -> list[str]:
+    """Return the lines of a paragraph as they are read, without marks; what ends in a break of its own ends in a blank."""
+    breaks = {"softbreak": "\n", "hardbreak": " \n "}
+    return "".join(breaks.get(child.type, child.content) for child in children).split("\n")
+
+
+def first_cell(edition: Edition, repository: str) -> nbformat.NotebookNode:
     """Return the cell that makes a notebook run where nothing was installed for it."""
-    install = INSTALL.format(source=source(repository)) if repository else NOWHERE[edition]
+    if repository:
+        install = INSTALL.format(source=source(repository))
+    else:
+        install = f'raise ModuleNotFoundError("{edition.translate(NOWHERE)}")'
     folded = {"cellView": "form", "jupyter": {"source_hidden": True}}  # as Colab and JupyterLab say it
-    return nbformat.v4.new_code_cell(FIRST.format(title=TITLES[edition], install=install), metadata=folded)
+    return nbformat.v4.new_code_cell(
+        FIRST_CELL.format(title=edition.translate(TITLE), install=install), metadata=folded
+    )
 
 
 def derive(page: Path, edition: str, repository: str = "", on_colab: bool = False) -> str:
@@ -74,14 +84,14 @@ def derive(page: Path, edition: str, repository: str = "", on_colab: bool = Fals
     which knows no other files, and not to the notebook beside.
     """
     notebook = jupytext.read(page, fmt="md:myst")
-    notebook.cells.insert(0, first_cell(edition, repository))
+    notebook.cells.insert(0, first_cell(EDITIONS[edition], repository))
     beside = colab(repository, f"book/{edition}/") if on_colab else ""
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"  # jupytext draws them at random
         if cell.cell_type == "markdown":
             cell.source = LINK.sub(rf"]({beside}\1.ipynb", cell.source)
-            if edition == "zh":
-                cell.source = joined(cell.source)
+            if EDITIONS[edition].language.startswith("zh"):
+                cell.source = join_lines(cell.source)
     del notebook.metadata["jupytext"]  # it speaks of the page, not of the notebook
     notebook.metadata["language_info"] = {"name": "python"}
     text = nbformat.writes(notebook)

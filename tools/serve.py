@@ -3,9 +3,11 @@
 import sys
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
-SITE = Path(__file__).parents[1] / "_site"
+from editions import EDITIONS
+from environment import ROOT
+
+SITE = ROOT / "_site"
 
 
 class Handler(SimpleHTTPRequestHandler):
@@ -32,7 +34,10 @@ def main(port: int) -> None:
     except OSError as error:
         sys.exit(f"serve: port {port} is taken ({error.strerror}); name another with `make serve PORT=8001`.")
     address = f"http://localhost:{server.server_port}"
-    print(f"The book is at {address} (English: {address}/en/). Ctrl+C ends it.", flush=True)
+    others = ", ".join(
+        f"{edition.code}: {address}/{edition.folder}/" for edition in EDITIONS.values() if edition.folder
+    )
+    print(f"The book is at {address} ({others}). Ctrl+C ends it.", flush=True)
     try:
         server.serve_forever()
     except KeyboardInterrupt:

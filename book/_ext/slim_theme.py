@@ -1,20 +1,11 @@
-"""The theme without what no page needs: Font Awesome's script, the glyphs that no page shows, Thebe's address."""
+"""The theme without what no page needs: Font Awesome's script, and the glyphs that no page shows."""
 
 import re
 from pathlib import Path
 
 from fontTools.subset import Options, Subsetter, load_font, save_font
 from sphinx.application import Sphinx
-
-
-def drop_thebe(app: Sphinx, pagename: str, template: str, context: dict, doctree: object) -> None:
-    """Drop sphinx-thebe's scripts: they name another host, and twice over, which is an error on every page."""
-    context["script_files"] = [script for script in context["script_files"] if not is_thebes(script)]
-
-
-def is_thebes(script: object) -> bool:
-    body = getattr(script, "attributes", {}).get("body") or ""
-    return "thebe" in f"{getattr(script, 'filename', script)} {body}".lower()
+from sphinx.errors import ExtensionError
 
 
 def subset_fonts(app: Sphinx, exception: Exception | None) -> None:
@@ -22,7 +13,9 @@ def subset_fonts(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html":
         return
     out = Path(app.outdir)
-    for script in [*out.glob("_static/scripts/fontawesome.js*"), *out.glob("_static/vendor/fontawesome/**/*.js")]:
+    scripts = [*out.glob("_static/scripts/fontawesome.js*"), *out.glob("_static/vendor/fontawesome/**/*.js")]
+    fonts = [*out.glob("_static/vendor/fontawesome/**/*.woff2")]
+    for script in scripts:
         script.unlink()
     sources = [*out.glob("**/*.html"), *out.glob("_static/scripts/*.js")]
     shown = {name for path in sources for name in re.findall(r"fa-[\w-]+", path.read_text("utf-8"))}
@@ -32,9 +25,14 @@ def subset_fonts(app: Sphinx, exception: Exception | None) -> None:
             icons = set(re.findall(r"fa-[\w-]+", selectors))
             if not icons or icons & shown:  # a rule of an icon that is shown, or of the theme itself
                 code_points.add(int(code, 16))
+    if not (scripts and fonts and code_points):
+        raise ExtensionError(
+            f"of Font Awesome the theme has {len(scripts)} scripts, {len(fonts)} fonts and {len(code_points)} icons that are "
+            "shown where there was each: see where it keeps them now, and change book/_ext/slim_theme.py"
+        )
     for path in out.glob("_static/vendor/fontawesome/**/*.ttf"):
         path.unlink()  # the same fonts again, for browsers without woff2
-    for path in out.glob("_static/vendor/fontawesome/**/*.woff2"):
+    for path in fonts:
         options = Options(flavor="woff2", layout_features=[])
         font = load_font(str(path), options)
         subsetter = Subsetter(options)
@@ -44,6 +42,5 @@ def subset_fonts(app: Sphinx, exception: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict:
-    app.connect("html-page-context", drop_thebe, priority=950)
     app.connect("build-finished", subset_fonts)
     return {"parallel_read_safe": True}
