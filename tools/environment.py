@@ -20,7 +20,7 @@ VARIABLES = {  # where figures are computed, at build and in a reader's kernel
     "FIGURE_CACHE": str(ROOT / ".cache"),
     "OMP_NUM_THREADS": "1",  # for matrices as small as the chapter's a second thread only waits
 }
-INPUTS = ["requirements.txt", "pyproject.toml", "package-lock.json", "tools/environment.py"]
+LOCKS = ROOT / "requirements.lock", ROOT / "requirements-test.lock"  # of every reader; of who tests
 
 
 def refuse(sentence: str) -> None:
@@ -50,25 +50,21 @@ def run(*command: str | Path) -> None:
 
 def main(test: bool) -> None:
     check_python()
-    wanted = hashlib.sha256(sys.version.encode() + b"".join((ROOT / name).read_bytes() for name in INPUTS)).hexdigest()
+    locks = [lock for lock in (LOCKS if test else LOCKS[:1]) if lock.exists()]  # without them: the newest that fits
+    inputs = [*locks, *(ROOT / name for name in ("requirements.txt", "pyproject.toml", "package-lock.json")), __file__]
+    wanted = hashlib.sha256(sys.version.encode() + b"".join(Path(path).read_bytes() for path in inputs)).hexdigest()
     done = VENV / (".done-test" if test else ".done")
     if done.exists() and done.read_text(encoding="utf-8") == wanted and (ROOT / "node_modules").exists():
         return
     if not PYTHON.exists():
         say("making .venv")
         run(sys.executable, "-m", "venv", VENV)
-    say("installing the packages of requirements.txt (some minutes the first time)")
-    run(
-        PYTHON,
-        "-m",
-        "pip",
-        "install",
-        "--disable-pip-version-check",
-        "-r",
-        "requirements.txt",
-        "-e",
-        ".[test]" if test else ".",
-    )
+    pip = (PYTHON, "-m", "pip", "install", "--disable-pip-version-check")
+    if locks:
+        say("installing the packages of requirements.lock (some minutes the first time)")
+        run(*pip, "--require-hashes", "--no-deps", *(part for lock in locks for part in ("-r", lock.name)))
+    say("installing what requirements.txt adds: PyTorch as this machine needs it, and the book's own package")
+    run(*pip, "-r", "requirements.txt", "-e", ".[test]" if test else ".")
     say("installing the site's front-end files")
     run(SCRIPTS / ("npm.cmd" if os.name == "nt" else "npm"), "ci", "--no-audit", "--no-fund")
     done.write_text(wanted, encoding="utf-8")
