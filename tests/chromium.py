@@ -1,6 +1,5 @@
 """What the browser tests share: Chromium, a server of a folder, a page of figures made as the book makes it."""
 
-import html
 import json
 import re
 from collections.abc import Iterator
@@ -10,11 +9,10 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-from ipywidgets import Widget
 from playwright.sync_api import Browser, Page
 
 from explorable import Explorable
-from explorable.script import PAGE, STYLE
+from explorable.page import page
 
 ARGUMENTS = [  # root may run no sandbox; the rest keeps Chromium itself from calling other hosts
     "--no-sandbox",
@@ -74,17 +72,9 @@ class Visit:
         assert self.elsewhere == []
 
 
-def page_of(figures: list[Explorable], language: str = "zh-CN", damage=lambda state: state) -> str:
-    """Return a page that shows figures as the book's pages do; ``damage`` may spoil the widgets' saved state."""
-    state = damage(Widget.get_manager_state(widgets=figures))
-    views = "".join(figure._repr_mimebundle_()[0]["text/html"] for figure in figures)
-    saved = json.dumps(state).replace("</", "<\\/")
-    return (
-        f'<!doctype html><html lang="{html.escape(language)}"><head><meta charset="utf-8"><title>figures</title>'
-        f"<style>body {{ margin: 8px; font-family: sans-serif }}\n{STYLE}</style></head><body><main>{views}</main>"
-        f'<script type="application/vnd.jupyter.widget-state+json">{saved}</script>'
-        f"<script>{PAGE}</script></body></html>"
-    )
+def page_of(figures: list[Explorable], language: str = "zh-CN") -> str:
+    """Return a page that shows figures; language: that of the page around them."""
+    return re.sub('(?<=<html lang=")[^"]*', language, page(figures), count=1)
 
 
 def state_of(page: Page, figure: int = 0) -> str:

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from node import evaluate
 
-from explorable import Axis, Explorable, Heatmap, Lines, Sentence, Series, script
+from explorable import script
 from explorable.frames import Frames, pack
 from explorable.numbers import digits_kept, number_text, power_text
-from explorable.source import Resolution, Source
+from explorable.source import Source
 
 NUMBERS_JS = (Path(script.__file__).parent / "js" / "numbers.js").read_text(encoding="utf-8")
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -156,54 +156,12 @@ def test_no_digit_is_written_that_a_frame_does_not_keep(resolution, digits):
         assert off <= 1.2 * 10**-digits or digits == 1  # at most a unit of the last digit, one and a fifth after a 9
 
 
-# Where numbers have no end
-
-
-def shown(panel):
-    made = Explorable("made", title="t", caption="r", controls=[], panels=[panel], sentence=Sentence("s"))
-    return made, made._repr_mimebundle_()  # draws the still picture
-
-
-PLAIN, DECADES = Axis("size", (0, 1), resolution=0.01), Axis("size", (-3, 0), log10=True, resolution=0.01)
-
-
-@pytest.mark.parametrize("y", [[-math.inf] * 3, [[-math.inf] * 3, [-math.inf] * 3]])
-def test_a_line_that_is_an_exact_zero_everywhere_has_a_still_picture(y):
-    shown(Lines("lines", PLAIN, DECADES, [Series(y, [0, 0.5, 1], "nothing"), Series([-1, -1, -1], [0, 0.5, 1], "all")]))
-
-
-@pytest.mark.parametrize("resolution", [math.inf, 0.0, -1.0, math.nan])
-def test_a_quantum_must_be_a_number_above_0(resolution):
-    with pytest.raises(ValueError, match=f"resolution {resolution}: it must be above 0"):
-        shown(Lines("lines", Axis("size", (0, 1), resolution=resolution), PLAIN, [Series([0, 1], [0, 1], "line")]))
-
-
-@pytest.mark.parametrize("limits", [(-1e308, 1e308), lambda: (-1e308, 1e308)])
-def test_numbers_whose_distance_is_infinite_are_refused_by_name(limits):
-    with pytest.raises(ValueError, match=r"1e\+308: a number of a figure is at most 1e\+300"):
-        shown(Lines("lines", Axis("size", limits), PLAIN, [Series([0, 1], [0, 1], "line")]))
-
-
-def test_numbers_as_large_as_allowed_are_drawn():
-    made, _ = shown(Lines("lines", Axis("size", (-1e300, 1e300)), PLAIN, [Series([0, 1], [-1e300, 1e300], "line")]))
-
-
-@pytest.mark.parametrize("label, width", [("a label of 31 Latin letters !!!", 31), (16 * "长", 32)])
-def test_a_label_that_leaves_no_room_for_its_line_is_refused(label, width):
-    with pytest.raises(ValueError, match=f"{width} letters wide, a Chinese one as 2: at most 20"):
-        shown(Lines("lines", PLAIN, PLAIN, [Series([0, 1], [0, 1], label)]))
-
-
-def test_a_map_of_paths_that_lead_nowhere_has_a_still_picture():
-    shown(Heatmap(np.full((3, 3), -np.inf), "map", "row", "column", DECADES))
-
-
 # A 0 is an exact 0
 
 
 def test_what_is_not_0_is_not_kept_as_0():
     array = np.array([0.0, 1e-30, 0.004, 0.006, 0.2, -1e-9, -0.004, -np.inf])
-    source = Source(lambda: array, [], "numbers", Resolution(0.01, apart=True), ((None,),))
+    source = Source(array, [], "numbers", ((None,),), 0.01, apart=True)
     kept = Frames(pack([source], {}), {}).array(0, {})
     np.testing.assert_allclose(kept, [0, 0.01, 0.01, 0.01, 0.2, -0.01, -0.01, -np.inf], rtol=1e-12)
 
