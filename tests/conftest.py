@@ -1,25 +1,39 @@
-"""Fixtures: the stored frames, the language, a Chromium, and the site."""
+"""Fixtures: the stored frames, the language, a Chromium, and the site; which tests are slow."""
 
 import importlib
 import os
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import sync_playwright
+
+from explorable import set_language
 
 pytest.register_assert_rewrite("chromium", "live_lab", "figure_reading")
-from chromium import ARGUMENTS, served  # noqa: E402
-
-from explorable import set_language  # noqa: E402
-
 ROOT = Path(__file__).parents[1]
 os.environ.pop("PYTHONWARNDEFAULTENCODING", None)  # asked of us alone: what we start is to write what it always does
 os.environ.setdefault("FIGURE_CACHE", str(ROOT / ".cache"))
 
 
+SLOW = {"browser", "site_folder"}  # fixtures: what needs a browser or the built site
+QUICK = 10  # seconds that a test may take in `make check`, which is to take 90 in all
+
+
 def pytest_collection_modifyitems(items):
-    """Begin with the tests in JupyterLab, so that they stay with one worker: to start it takes 20 seconds."""
-    items.sort(key=lambda item: item.path.stem != "test_lab")
+    """Mark as slow what needs a browser or a build, or is marked to run later still; begin with what starts slowly."""
+    for item in items:
+        if SLOW & set(item.fixturenames) or any(map(item.get_closest_marker, ("sweep", "routes"))):
+            item.add_marker("slow")
+    items.sort(key=lambda item: item.path.stem != "test_lab")  # with one worker: JupyterLab starts in 20 seconds
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """In `make check` a test that takes long, with what it sets up, fails, so that somebody marks it."""
+    report = yield
+    if item.config.option.markexpr == "not slow" and report.passed and report.duration > QUICK:
+        report.outcome = "failed"
+        report.longrepr = f"{item.nodeid} took {report.duration:.0f} s of at most {QUICK}: quicken it or mark it slow"
+    return report
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +55,9 @@ def tool():
 @pytest.fixture(scope="session")
 def browser():
     """The browser that the Makefile found; without one the tests fail, for a skip would say nothing."""
+    from chromium import ARGUMENTS
+    from playwright.sync_api import sync_playwright  # here, for most tests need neither
+
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=os.environ["CHROMIUM"], args=ARGUMENTS)
         yield browser
@@ -58,6 +75,8 @@ def site_folder() -> Path:
 @pytest.fixture(scope="session")
 def site(site_folder):
     """The address of the site."""
+    from chromium import served
+
     with served(site_folder) as address:
         yield address
 
