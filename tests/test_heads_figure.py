@@ -6,7 +6,7 @@ import torch
 from figure_reading import Reading
 
 from why_attention.figures import heads
-from why_attention.tasks.induction import EXPERIMENT, ablated, tokens_of, trained
+from why_attention.tasks.induction import EXPERIMENT, load, remove_head, tokens_of
 
 QUANTUM = 0.01  # of a weight; one that is not 0 is kept as this at least
 KEPT = 0.0051
@@ -39,7 +39,7 @@ def scores_by_hand(model, sequence, layer):
 @pytest.mark.parametrize("layer", [1, 2])
 @pytest.mark.parametrize("ablate", ["none", "1.2"])
 def test_maps_are_those_of_the_stored_model(figure, layer, ablate):
-    model = trained() if ablate == "none" else ablated(trained(), 1, 2)
+    model = load() if ablate == "none" else remove_head(load(), 1, 2)
     for sequence in figure.grids["sequence"]:
         A = scores_by_hand(model, sequence, layer)
         for head in (1, 2):
@@ -91,7 +91,7 @@ def test_scores_in_the_sentence_are_those_of_the_map(figure):
     for sequence in figure.grids["sequence"]:
         for layer, head in heads.HEADS:
             setting = {"layer": layer, "head": head, "sequence": sequence}
-            A = scores_by_hand(trained(), sequence, layer)[head - 1].numpy()
+            A = scores_by_hand(load(), sequence, layer)[head - 1].numpy()
             assert float(figure.words("previous", **setting)) == pytest.approx(A.diagonal(-1).mean(), abs=KEPT)
             said = figure.words("followed", **setting)
             if len(set(sequence)) == len(sequence):

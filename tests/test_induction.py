@@ -12,15 +12,15 @@ from why_attention.tasks.induction import (
     LENGTH,
     SYMBOLS,
     AttentionOnly,
-    ablated,
     accuracy,
     follows_earlier,
     induction_score,
+    load,
     maps,
     previous_token_score,
+    remove_head,
     sequences,
     tokens_of,
-    trained,
 )
 
 CPU = torch.device("cpu")
@@ -107,7 +107,7 @@ def test_a_head_without_its_output_leaves_everything_but_its_own_share():
     for head in (1, 2):
         part = slice(32 * (head - 1), 32 * head)
         share = A[:, 0, head - 1] @ (x @ layer.W_v.weight[part].T) @ layer.W_o.weight[:, part].T
-        close(ablated(model, 1, head)(tokens)[0], logits - share @ model.logits.weight.T, atol=2e-4)
+        close(remove_head(model, 1, head)(tokens)[0], logits - share @ model.logits.weight.T, atol=2e-4)
     close(model(tokens, need_weights=True)[0], logits, atol=0)  # the model itself is as it was
 
 
@@ -217,7 +217,7 @@ def logits(model, x):
 
 
 def test_interventions_of_the_stored_model_are_those_made_one_by_one():
-    model, (tokens, second) = trained(), drawn(12)
+    model, (tokens, second) = load(), drawn(12)
     measured = induction.interventions(model, tokens, second, seeded(7))
     generator = seeded(7)  # draws again what the function drew: unused, then used, key by key
     A = [row[:start].tolist().index(row[start + 2]) for row, start in zip(tokens, second.tolist())]
@@ -276,14 +276,14 @@ def test_rank_correlations_of_one_sequence_written_out():
 
 @pytest.mark.parametrize("layers", [1, 2])
 def test_the_checkpoint_gives_what_was_measured(layers):
-    model, measured = trained(layers), results(layers)[0]
+    model, measured = load(layers), results(layers)[0]
     now = induction.measures(model)
     assert now["accuracy"] == pytest.approx(measured["accuracy"], abs=1e-3)
     for score in ("previous", "induction"):
         close(torch.tensor(now[score]), measured[score], atol=1e-3)
     for layer in range(1, layers + 1):
         for head in (1, 2):
-            left = accuracy(ablated(model, layer, head), induction.tested(CPU))
+            left = accuracy(remove_head(model, layer, head), induction.held_out(CPU))
             assert left == pytest.approx(measured["ablated"][layer - 1][head - 1], abs=1e-3)
 
 
@@ -327,7 +327,7 @@ def test_maps_of_any_sequence():
     longest = sequences(1, seeded(5))[0][0]
     close(maps(longest)[..., :12, :12], maps(longest[:12]))  # what follows changes nothing
     assert maps(tokens_of("A")).tolist() == [[[[1.0]], [[1.0]]], [[[1.0]], [[1.0]]]]
-    close(maps(longest, trained(1)), trained(1)(longest.unsqueeze(0), need_weights=True)[1][0])
+    close(maps(longest, load(1)), load(1)(longest.unsqueeze(0), need_weights=True)[1][0])
 
 
 # Refusals
@@ -343,8 +343,8 @@ def test_maps_of_any_sequence():
         (lambda: maps(torch.arange(41) % 32), "n=41 tokens: the model has positions for at most 40"),
         (lambda: maps(torch.tensor([3, 32, -1])), r"tokens \[-1, 32\] lie outside 0 … 31"),
         (lambda: maps(torch.tensor([0.5])), "float32 of shape"),
-        (lambda: ablated(model_of(1), 2, 1), "layer=2 and head=1: the model has layers 1 … 1 of heads 1 … 2"),
-        (lambda: ablated(model_of(1), 1, 0), "layer=1 and head=0"),
+        (lambda: remove_head(model_of(1), 2, 1), "layer=2 and head=1: the model has layers 1 … 1 of heads 1 … 2"),
+        (lambda: remove_head(model_of(1), 1, 0), "layer=1 and head=0"),
         (lambda: previous_token_score(torch.ones(1, 1, 1, 1, 1)), "n must be at least 2"),
         (lambda: induction_score(torch.ones(1, 1, 1, 3, 3), tokens_of("ABC").unsqueeze(0)), "0 of the 3 tokens"),
         (lambda: accuracy(model_of(1), tokens_of("ABCA").unsqueeze(0)), "0 of 3 tokens"),

@@ -13,11 +13,11 @@ from why_attention.tasks.missing_parts import (
     RATES,
     VARIANTS,
     best_rate,
-    built,
+    build,
     curve,
+    draw,
     good_rates,
     stopped_falling,
-    twice,
 )
 from why_attention.transformer import generation_loss
 
@@ -33,7 +33,7 @@ def seeded(number):
 
 
 def test_a_sequence_is_six_tokens_twice():
-    tokens = twice(seeded(0), 500)
+    tokens = draw(seeded(0), 500)
     assert tokens.shape == (500, 12) and torch.equal(tokens[:, :6], tokens[:, 6:])
     assert tokens.unique().tolist() == list(range(8))
     counts = torch.bincount(tokens[:, :6].flatten(), minlength=8)
@@ -50,7 +50,7 @@ def test_honest_guessing_knows_the_copy_and_nothing_else():
             scores[:, 5:] = 1e4 * torch.nn.functional.one_hot(tokens[:, : max(n - 5, 0)], 8)
             return scores
 
-    losses = generation_loss(Honest(), twice(seeded(1)))
+    losses = generation_loss(Honest(), draw(seeded(1)))
     assert losses[:5].tolist() == pytest.approx(5 * [math.log(8)], abs=1e-6) and losses[5:].abs().max() < 1e-6
     assert pytest.approx(losses.mean().item(), abs=1e-6) == HONEST
 
@@ -58,7 +58,7 @@ def test_honest_guessing_knows_the_copy_and_nothing_else():
 def test_a_variant_lacks_what_its_name_says_and_nothing_else():
     lacks = {
         variant: (model.positions, model.causal, model.blocks[0].residual)
-        for variant, model in ((variant, built(variant, 0)) for variant in VARIANTS)
+        for variant, model in ((variant, build(variant, 0)) for variant in VARIANTS)
     }
     assert lacks == {
         "all parts": (True, True, True),
@@ -66,7 +66,7 @@ def test_a_variant_lacks_what_its_name_says_and_nothing_else():
         "no causal mask": (True, False, True),
         "no residual connections": (True, True, False),
     }
-    first, same, other = (built("all parts", seed).readout.weight for seed in (0, 0, 1))
+    first, same, other = (build("all parts", seed).readout.weight for seed in (0, 0, 1))
     assert torch.equal(first, same) and not torch.equal(first, other)
 
 
@@ -141,7 +141,7 @@ def test_the_middle_of_the_good_rates_is_taken(monkeypatch, losses, good, best):
 
 def test_an_unknown_variant_is_refused():
     with pytest.raises(ValueError, match="variant 'no heads' is none of the 4: all parts, no positions"):
-        built("no heads", 0)
+        build("no heads", 0)
 
 
 # What is stored

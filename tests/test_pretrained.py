@@ -8,7 +8,7 @@ import torch
 from torch.nn import functional as F
 
 from why_attention import pretrained
-from why_attention.pretrained import attention_maps, load_maps, stacked
+from why_attention.pretrained import attention_maps, load_maps, stack_maps
 
 WORDS = ["it", "slept", "the", "animal", "un", "##happy", "."]
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -81,18 +81,18 @@ def test_attentions_that_a_model_never_kept_are_refused_with_the_fix(tiny):
     kept = BertModel.from_pretrained(tiny)(torch.tensor([[2, 5, 3]]), output_attentions=True).attentions
     assert kept == ()  # what transformers does by default
     with pytest.raises(ValueError, match=r'are \(\).*attn_implementation="eager"'):
-        stacked(kept)
+        stack_maps(kept)
     with pytest.raises(ValueError, match='attn_implementation="eager"'):
-        stacked((None, None))
+        stack_maps((None, None))
     with pytest.raises(ValueError, match="output_attentions=True"):
-        stacked(None)
+        stack_maps(None)
 
 
 @pytest.mark.parametrize("shape", [(1, 2, 4, 4), (2, 4, 4)])
 def test_a_tensor_a_layer_and_one_of_all_layers_are_the_same(shape):
     layers = [torch.rand(shape) for _ in range(3)]
-    torch.testing.assert_close(stacked(layers), torch.stack([one.view(2, 4, 4) for one in layers]))
-    torch.testing.assert_close(stacked(torch.stack(layers)), stacked(layers))
+    torch.testing.assert_close(stack_maps(layers), torch.stack([one.view(2, 4, 4) for one in layers]))
+    torch.testing.assert_close(stack_maps(torch.stack(layers)), stack_maps(layers))
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_a_tensor_a_layer_and_one_of_all_layers_are_the_same(shape):
 )
 def test_other_shapes_are_refused(layers, words):
     with pytest.raises(ValueError, match=words):
-        stacked(layers)
+        stack_maps(layers)
 
 
 # Byte-level tokens
@@ -159,7 +159,7 @@ def test_a_sentence_without_words_is_refused(tiny, sentence):
 @pytest.mark.parametrize("attentions", [3, "maps", [["a"]], torch.tensor(1.0)])
 def test_what_is_no_attentions_is_refused(attentions):
     with pytest.raises(ValueError, match="attentions"):
-        stacked(attentions)
+        stack_maps(attentions)
 
 
 # The stored maps

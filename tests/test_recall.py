@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from why_attention.fused_rnn import cell_of
 from why_attention.rnn import LSTMCell, unroll
 from why_attention.tasks import recall
-from why_attention.tasks.experiment import seal
+from why_attention.tasks.experiment import content_digest
 from why_attention.tasks.recall import EXPERIMENT, HIDDEN, MODELS, QUERY, RATES, SYMBOLS, TRAINED, D
 
 each_model = pytest.mark.parametrize("model", MODELS)
@@ -25,7 +25,7 @@ def seeded(seed):
 def doubled(model, T, seed=0):
     """Return an untrained network in float64 whose biases are not 0."""
     generator = seeded(seed)
-    network = recall.built(model, T, generator).double()
+    network = recall.build(model, T, generator).double()
     for name, weight in network.named_parameters():
         if name.endswith(".b"):
             nn.init.normal_(weight, generator=generator)
@@ -102,7 +102,7 @@ def test_the_best_without_order_is_that_of_sequences_drawn(T, two_digits):
     ],
 )
 def test_parameters_are_counted(model, body):
-    embedding, width = (SYMBOLS + 1) * D, recall.built(model, 100, seeded(0)).body.width
+    embedding, width = (SYMBOLS + 1) * D, recall.build(model, 100, seeded(0)).body.width
     assert recall.parameters(model, 100) == embedding + body + SYMBOLS * (width + 1)
 
 
@@ -126,7 +126,7 @@ def test_the_tree_of_dilated_convolutions_is_a_dilated_stack_around_its_span(T):
 @each_model
 def test_the_initial_gradient_is_that_of_autograd_on_the_plain_computation(model):
     T = 12
-    network = recall.built(model, T, seeded(0))
+    network = recall.build(model, T, seeded(0))
     x, answer = recall.draw(recall.BATCH, T, seeded(recall.TEST))
     twin = copy.deepcopy(network).double()
     norms = []
@@ -141,25 +141,25 @@ def test_the_initial_gradient_is_that_of_autograd_on_the_plain_computation(model
 def test_a_gradient_is_exactly_0_where_no_path_leads_and_above_it_everywhere_else():
     generator = seeded(0)
     for model, span in (("CNN", 17), ("dilated CNN", 256)):
-        assert recall.initial_gradient(recall.built(model, span, generator), span) > -4
-        assert recall.initial_gradient(recall.built(model, span + 1, generator), span + 1) == -math.inf
+        assert recall.initial_gradient(recall.build(model, span, generator), span) > -4
+        assert recall.initial_gradient(recall.build(model, span + 1, generator), span + 1) == -math.inf
 
 
 def test_a_gradient_too_small_for_float64_is_no_0():
-    short, middle, long = (recall.initial_gradient(recall.built("RNN", T, seeded(0)), T) for T in (256, 512, 1024))
+    short, middle, long = (recall.initial_gradient(recall.build("RNN", T, seeded(0)), T) for T in (256, 512, 1024))
     assert long < -300 and long - middle == pytest.approx(2 * (middle - short), rel=0.02)  # the same factor every step
 
 
 def test_cells_start_as_their_names_say():
     bound = 1 / math.sqrt(HIDDEN)
     for model, biases in (("LSTM b=0", (0, 0)), ("LSTM b=1", (0, 1))):
-        cell = cell_of(recall.built(model, 32, seeded(0)).body.layer)
+        cell = cell_of(recall.build(model, 32, seeded(0)).body.layer)
         assert [part.unique().tolist() for part in cell.b.chunk(4)[:2]] == [[bias] for bias in biases]
         assert 0.99 * bound < cell.W_h.abs().max() <= bound
-    chrono = cell_of(recall.built("LSTM chrono", 32, seeded(0)).body.layer)
+    chrono = cell_of(recall.build("LSTM chrono", 32, seeded(0)).body.layer)
     b_i, b_f, _, _ = chrono.b.chunk(4)
     assert isinstance(chrono, LSTMCell) and torch.equal(b_i, -b_f) and 0 <= b_f.min() < b_f.max() <= math.log(31)
-    W_h = recall.built("RNN orthogonal", 32, seeded(0)).body.layer.weight_hh_l0
+    W_h = recall.build("RNN orthogonal", 32, seeded(0)).body.layer.weight_hh_l0
     torch.testing.assert_close(W_h @ W_h.T, torch.eye(HIDDEN), rtol=0, atol=1e-5)
 
 
@@ -182,8 +182,10 @@ def test_what_cannot_be_is_refused():
         recall.parameters("GRU", 8)
     with pytest.raises(ValueError, match="T=1: it must be one whole number, at least 2"):
         recall.best_without_order(1)
-    with pytest.raises(ValueError, match="keeps no checkpoint of .*'T': 1024"):
-        recall.restored("RNN", 1024)
+    with pytest.raises(ValueError, match="keeps no checkpoint of .*'T': 64"):
+        recall.load("RNN", 64)
+    with pytest.raises(ValueError, match="model 'RNN' was not trained with T=1024, seed=0: the longest T"):
+        recall.median_accuracy("RNN", 1024)
 
 
 # What is stored
@@ -205,7 +207,7 @@ def test_every_run_was_trained_at_the_rate_found_for_its_model(experiment):
     for run in experiment.results():
         if "accuracy" in run.measured:
             assert run.measured["rate"] == RATES.best(run.settings["model"])
-    assert experiment.provenance_stored()["rates"] == seal(RATES.stored())
+    assert experiment.stored_provenance()["rates"] == content_digest(RATES.read())
 
 
 def test_the_runs_held_out_are_trained_and_have_no_length_and_no_seed_of_those_drawn():
@@ -233,7 +235,7 @@ def test_training_again_gives_the_stored_run(results, model, seed):
 
 def test_initial_gradients_are_those_stored(results):
     for model in MODELS:
-        network = recall.built(model, 64, seeded(2))
+        network = recall.build(model, 64, seeded(2))
         stored = results[model, 64, 2]["log_gradient"]
         expected = -math.inf if stored is None else pytest.approx(stored, abs=1e-3)
         assert recall.initial_gradient(network, 64) == expected, model
@@ -251,12 +253,20 @@ def test_attention_without_positions_does_as_well_as_can_be_without_order_and_no
 @pytest.mark.parametrize("T", recall.LENGTHS)
 def test_every_checkpoint_has_the_stored_accuracy(results, T):
     x, answer = recall.draw(recall.TESTED, T, seeded(recall.TEST))
-    for model in [model for model in MODELS if T <= TRAINED[model]]:
-        again = recall.accuracy(recall.restored(model, T), x, answer)
-        assert again == pytest.approx(results[model, T, 0]["accuracy"], abs=0.005), model
+    again = recall.accuracy(recall.load("attention", T), x, answer)
+    assert again == pytest.approx(results["attention", T, 0]["accuracy"], abs=0.005)
 
 
-def test_checkpoints_are_small():
-    sizes = [path.stat().st_size for path in (EXPERIMENT.folder / "recall").glob("*.safetensors")]
-    assert len(sizes) == sum(T <= TRAINED[model] for model in MODELS for T in recall.LENGTHS)
-    assert sum(sizes) <= 2_500_000
+def test_the_checkpoints_are_those_that_a_page_reads():
+    paths = list((EXPERIMENT.folder / "recall").iterdir())
+    assert len(paths) == len(recall.LENGTHS) and sum(path.stat().st_size for path in paths) <= 250_000
+
+
+def test_the_longest_learned_is_the_last_median_of_at_least_nine_tenths(results):
+    for model in ("RNN", "CNN", "LSTM chrono", "attention"):
+        learned = [
+            T
+            for T in recall.LENGTHS
+            if T <= TRAINED[model] and sorted(results[model, T, seed]["accuracy"] for seed in range(3))[1] >= 0.9
+        ]
+        assert recall.longest_learned(model) == max(learned, default=0)

@@ -120,7 +120,7 @@ def test_a_symbol_without_code_is_in_a_formula_of_the_pages(edition):
 
 def test_no_meaning_is_given_twice():
     for edition in EDITIONS:
-        meanings = [getattr(symbol.meaning, edition) for symbol in SYMBOLS]
+        meanings = [symbol.meaning.words[edition] for symbol in SYMBOLS]
         assert len(meanings) == len(set(meanings))
 
 

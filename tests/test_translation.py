@@ -74,7 +74,7 @@ def test_a_batch_pads_with_ends_and_reads_back():
     pairs = [pair(length, random.Random(length)) for length in (3, 1, 5)]
     given = batch(pairs)
     assert given.lengths.tolist() == [3, 1, 5] and given.source.shape == (3, 5) and given.target.shape == (3, 6)
-    assert [translation.written(row) for row in given.target] == [one.target for one in pairs]
+    assert [translation.decode(row) for row in given.target] == [one.target for one in pairs]
     assert given.real.sum(1).tolist() == [4, 2, 6]
     assert (given.source == END).sum(1).tolist() == [2, 4, 0]
 
@@ -149,7 +149,7 @@ def looks(losses, cap=translation.CAP):
     """What the rule does with made-up losses, one a look, at a starting rate of 1; and how many steps it took."""
     optimiser = torch.optim.SGD([torch.zeros(1)], lr=1.0)
     losses, steps = iter(losses), []
-    how = translation.until_no_better(lambda: steps.append(1), lambda: next(losses), optimiser, cap)
+    how = translation.train_to_plateau(lambda: steps.append(1), lambda: next(losses), optimiser, cap)
     assert how["steps"] == len(steps)
     return how
 
@@ -245,7 +245,7 @@ def test_the_search_uses_other_seeds_and_gives_a_loss(monkeypatch):
 
 @pytest.mark.parametrize("model", translation.MODELS)
 def test_the_checkpoint_gives_what_is_stored(stored, model):
-    trained = translation.trained(model)
+    trained = translation.load(model)
     for length in (2, 8, 12, 20):
         expected = {
             name: stored[model, 0][name][translation.LENGTHS.index(length)] for name in ("exact_match", "top1", "mass")
@@ -294,7 +294,7 @@ def test_attention_opens_the_bottleneck_and_fails_past_its_training_too(stored):
             r"\['unicorn'\] are none of the 47 words",
         ),
         (lambda: translation.train("transformer", 0, rate=1e-3), "model='transformer': it must be one of"),
-        (lambda: translation.trained("lstm"), "model='lstm': it must be one of"),
+        (lambda: translation.load("lstm"), "model='lstm': it must be one of"),
         (lambda: call(torch.zeros(3, dtype=int), [3]), r"source has shape \(3,\): it must be \(batch, S\)"),
         (lambda: call(torch.zeros(1, 0, dtype=int), [0]), r"source has shape \(1, 0\)"),
         (lambda: call(torch.zeros(1, 3, dtype=int), [3, 3]), r"lengths has shape \(2,\), but source has 1 sentences"),

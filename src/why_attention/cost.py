@@ -55,20 +55,20 @@ class Cost:
 
 def rnn(n: int, d: int) -> Cost:
     """Two d × d products a step, W_h h and W_x x.  It holds W_x x and h."""
-    return recurrent(n, d, blocks=1)
+    return recurrent_cost(n, d, blocks=1)
 
 
 def gru(n: int, d: int) -> Cost:
     """Three blocks, r, z and n, of two products each."""
-    return recurrent(n, d, blocks=3)
+    return recurrent_cost(n, d, blocks=3)
 
 
 def lstm(n: int, d: int) -> Cost:
     """Four blocks, i, f, g and o, of two products each."""
-    return recurrent(n, d, blocks=4)
+    return recurrent_cost(n, d, blocks=4)
 
 
-def recurrent(n: int, d: int, blocks: int) -> Cost:
+def recurrent_cost(n: int, d: int, blocks: int) -> Cost:
     n, d = check_whole(n=n, d=d)
     return Cost(flops=4 * blocks * n * d**2, steps=n, path=n, layers=1, memory=blocks * n * d + n * d)
 

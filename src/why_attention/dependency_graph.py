@@ -45,7 +45,7 @@ class DependencyGraph:
 
 def recurrence(n: int, layers: int = 1) -> DependencyGraph:
     """h_t^l waits for h_t^{l-1}, the layer below, and for h_{t-1}^l, the step before."""
-    return layered(n, layers, lambda layer, t: [(layer - 1, t), (layer, t - 1)])
+    return layered_graph(n, layers, lambda layer, t: [(layer - 1, t), (layer, t - 1)])
 
 
 def convolution(n: int, k: int, layers: int = 1, growth: int = 1) -> DependencyGraph:
@@ -55,7 +55,7 @@ def convolution(n: int, k: int, layers: int = 1, growth: int = 1) -> DependencyG
     def reads(layer: int, t: int) -> list[Node]:
         return [(layer - 1, t - m * growth ** (layer - 1)) for m in range(k)]
 
-    return layered(n, layers, reads)
+    return layered_graph(n, layers, reads)
 
 
 def attention(n: int, layers: int = 1, window: int | None = None) -> DependencyGraph:
@@ -66,10 +66,10 @@ def attention(n: int, layers: int = 1, window: int | None = None) -> DependencyG
     def reads(layer: int, t: int) -> list[Node]:
         return [(layer - 1, s) for s in range(max(1, t - reach), min(n, t + reach) + 1)]
 
-    return layered(n, layers, reads)
+    return layered_graph(n, layers, reads)
 
 
-def layered(n: int, layers: int, reads: Callable[[int, int], list[Node]]) -> DependencyGraph:
+def layered_graph(n: int, layers: int, reads: Callable[[int, int], list[Node]]) -> DependencyGraph:
     """Return n positions in layers 0 … L, where node (l, t) waits for those of ``reads(l, t)`` that exist."""
     n, layers = check_whole(n=n, layers=layers)
     nodes = [(layer, t) for layer in range(layers + 1) for t in range(1, n + 1)]

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from why_attention.checks import check_real, check_result, check_whole
-from why_attention.rnn import Cell, checked
+from why_attention.rnn import Cell, check_inputs
 
 __all__ = ["jacobi_iteration", "rounds_needed"]
 
@@ -28,7 +28,7 @@ def jacobi_iteration(cell: Cell, x: Tensor, rounds: int) -> Tensor:
     Raises as ``unroll`` does, and ValueError for rounds < 0.
     """
     (rounds,) = check_whole(least=0, rounds=rounds)
-    x, s_0 = checked(cell, x, None)
+    x, s_0 = check_inputs(cell, x, None)
     s = guess(x, s_0)
     for _ in range(rounds):
         s = next_round(cell, x, s, s_0)
@@ -43,7 +43,7 @@ def rounds_needed(cell: Cell, x: Tensor, tolerance: float = 1e-6) -> int:
     Raises as ``unroll`` does, and ValueError for a negative tolerance.
     """
     (tolerance,) = check_real(least=0, tolerance=tolerance)
-    x, s_0 = checked(cell, x, None)
+    x, s_0 = check_inputs(cell, x, None)
     s = guess(x, s_0)
     for rounds in range(len(x)):
         before, s = s, next_round(cell, x, s, s_0)

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-__all__ = ["StoredMaps", "attention_maps", "stacked", "load_maps", "store_maps"]
+__all__ = ["StoredMaps", "attention_maps", "stack_maps", "load_maps", "store_maps"]
 
 STORED = Path(__file__).parent / "tasks" / "results" / "minilm_maps.npz"
 COUNTED_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "longformer")  # positions start after that of padding
@@ -37,7 +37,7 @@ def attention_maps(model: str | Path, sentence: str) -> tuple[list[str], Tensor]
 
     model: its name among the models of Hugging Face, which needs a network, or a folder with its files.
     Raises ValueError for a sentence without words, for an encoder with a decoder, for more tokens than it has positions,
-    and as ``stacked`` does.
+    and as ``stack_maps`` does.
     """
     if not isinstance(sentence, str) or not sentence.strip():
         raise ValueError(f"the sentence is {sentence!r}: it must be text of at least 1 word")
@@ -57,7 +57,7 @@ def attention_maps(model: str | Path, sentence: str) -> tuple[list[str], Tensor]
         raise ValueError(f"the sentence makes {len(tokens)} tokens, but {model} has {positions} positions: shorten it")
     with torch.no_grad():
         attentions = encoder(**encoded, output_attentions=True).attentions
-    return tokens, stacked(attentions)
+    return tokens, stack_maps(attentions)
 
 
 def readable_tokens(tokenizer, sentence: str) -> list[str]:
@@ -72,14 +72,14 @@ def readable_tokens(tokenizer, sentence: str) -> list[str]:
         return tokens
     spans = encoded["offset_mapping"]
     words = [i for i, special in enumerate(encoded["special_tokens_mask"]) if not special]
-    for group in overlapping(words, spans):
+    for group in group_overlaps(words, spans):
         text = sentence[spans[group[0]][0] : max(spans[i][1] for i in group)].strip() or "␣"
         for part, i in enumerate(group, start=1):
             tokens[i] = text if len(group) == 1 else f"{text}[{part}/{len(group)}]"
     return tokens
 
 
-def overlapping(places: list[int], spans: list[tuple[int, int]]) -> list[list[int]]:
+def group_overlaps(places: list[int], spans: list[tuple[int, int]]) -> list[list[int]]:
     """Group neighbouring places whose spans of a sentence overlap: the pieces of one character, or of some in a row."""
     groups: list[list[int]] = []
     for i in places:
@@ -90,7 +90,7 @@ def overlapping(places: list[int], spans: list[tuple[int, int]]) -> list[list[in
     return groups
 
 
-def stacked(attentions: Tensor | Sequence[Tensor] | None) -> Tensor:
+def stack_maps(attentions: Tensor | Sequence[Tensor] | None) -> Tensor:
     """Return what a model of Hugging Face gives as ``attentions`` as one tensor (layers, heads, n, n).
 
     attentions: a tensor (heads, n, n) or (1, heads, n, n) a layer, or all of them in one tensor.

@@ -250,7 +250,7 @@ def unroll(cell: Cell, x: Tensor, s_0: Tensor | None = None) -> Tensor:
     x: (T, d) or (T, batch, d).  s_0: (S,) or (batch, S), zeros when left out.  Returns (T, S) or (T, batch, S).
     Raises ValueError for T = 0, a wrong rank, sizes that do not fit the cell, and NaN.
     """
-    x, s = checked(cell, x, s_0)
+    x, s = check_inputs(cell, x, s_0)
     states = []
     for x_t in x.unbind():  # unbind, for slicing x[t] in a loop makes the backward pass O(T²)
         s = cell(x_t, s)
@@ -264,7 +264,7 @@ def step_jacobians(cell: Cell, x: Tensor, s_0: Tensor | None = None) -> Tensor:
 
     x: (T, d) or (T, batch, d).  Returns (T, S, S) or (T, batch, S, S).  Raises as ``unroll`` does.
     """
-    x, s_0 = checked(cell, x, s_0)
+    x, s_0 = check_inputs(cell, x, s_0)
     s = unroll(cell, x, s_0)
     before = torch.cat([s_0.unsqueeze(0), s[:-1]])  # s_0 … s_{T-1}
     return check_result(cell.jacobian(x, before))
@@ -278,8 +278,8 @@ def gradient_decay(cell: Cell, x: Tensor, lags: list[int], s_0: Tensor | None = 
     an exact zero gives −inf.  Raises as ``unroll`` does, and ValueError for a lag outside 0 … T and for half precision.
     The product is rescaled at each step and its logarithm carried along, so that nothing under- or overflows.
     """
-    x, s_0 = checked(cell, x, s_0)
-    lags = checked_lags(lags, x)
+    x, s_0 = check_inputs(cell, x, s_0)
+    lags = check_lags(lags, x)
     A = torch.eye(s_0.shape[-1], dtype=x.dtype, device=x.device).expand(*s_0.shape, -1)
     log_scale = x.new_zeros(s_0.shape[:-1])
     log_norms = {0: log_scale}
@@ -307,8 +307,8 @@ def decay_bound(cell: Cell, x: Tensor, lags: list[int], s_0: Tensor | None = Non
 
     Shapes and errors as for ``gradient_decay``.  Source: Pascanu et al. 2013, §2.1.
     """
-    x, s_0 = checked(cell, x, s_0)
-    lags = checked_lags(lags, x)
+    x, s_0 = check_inputs(cell, x, s_0)
+    lags = check_lags(lags, x)
     J = step_jacobians(cell, x, s_0)
     log_norms = spectral_norm(J.flip(0)[: max(lags)]).log10()  # of J_T, J_{T-1}, …
     log_products = torch.cat([J.new_zeros(1, *J.shape[1:-2]), log_norms.cumsum(0)])
@@ -328,7 +328,7 @@ def check_logs(logs: Tensor) -> Tensor:
     return logs
 
 
-def checked(cell: Cell, x: Tensor, s_0: Tensor | None) -> tuple[Tensor, Tensor]:
+def check_inputs(cell: Cell, x: Tensor, s_0: Tensor | None) -> tuple[Tensor, Tensor]:
     """Return x and s_0 (zeros when left out), or raise a ValueError that names what does not fit."""
     if not isinstance(cell, Cell):
         raise ValueError(f"cell is a {type(cell).__name__}: it must be 1 RNNCell, GRUCell or LSTMCell")
@@ -356,7 +356,7 @@ def checked(cell: Cell, x: Tensor, s_0: Tensor | None) -> tuple[Tensor, Tensor]:
     return x, s_0
 
 
-def checked_lags(lags: list[int], x: Tensor) -> list[int]:
+def check_lags(lags: list[int], x: Tensor) -> list[int]:
     """Return lags as Python's numbers, or raise a ValueError where there is none, or one that x has no norm for."""
     check_dtype(x.dtype, (torch.float32, torch.float64), name="x")  # torch computes no norm in half precision
     lags, steps = check_all_whole("lags", lags, least=0), len(x)

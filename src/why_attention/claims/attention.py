@@ -10,13 +10,13 @@ from explorable import Text
 from explorable.numbers import power_text
 from why_attention.attention import MultiHeadAttention
 from why_attention.claims.claim import Claim, Result, Source, Verdict
-from why_attention.claims.trained import induction_head, recalled
 from why_attention.dependency_graph import attention, path_length
 from why_attention.influence import influence_matrix, token_diversity
 from why_attention.masks import causal_mask
 from why_attention.positions import sinusoidal_positions
 from why_attention.stack import hidden_states
-from why_attention.tasks.recall import LEARNED, LENGTHS, built
+from why_attention.tasks import induction
+from why_attention.tasks.recall import LEARNED, LENGTHS, build, median_accuracy
 
 __all__ = ["CLAIMS"]
 
@@ -79,7 +79,7 @@ def one_step_fades(factors: tuple[float, ...] = (1, 20), residual: bool = False,
     ]
     plain, biased = (" → ".join(power_text(math.log10(size), 2) for size in pair) for pair in near_and_far)
     far = LENGTHS[-1]
-    right = recalled("attention", far)  # training gathers again what dilution has thinned out
+    right = median_accuracy("attention", far)  # training gathers again what dilution has thinned out
     value = Text(
         zh=f"路径长度 {path}；n 从 16 到 64，对别处的平均影响 {means[0]:.2f} → {means[1]:.3f}（乘以 n，是 {16 * means[0]:.1f} 和 "
         f"{64 * means[1]:.1f}）；分数乘 {factors[-1]}，softmax 的灵敏度 Σa(1−a) 从 {sensitivity[0]:.2f} 到 {sensitivity[-1]:.2f}；"
@@ -170,6 +170,13 @@ def all_at_once(layer: Callable[[Tensor], Tensor] = attend_causally, lengths: tu
     return Result(value, held=at_once, failed=not at_once or generation[1] > 2 * generation[0])
 
 
+def induction_head() -> tuple[float, float, float]:
+    """Return the highest induction score in layer 2 (tasks/induction.py, seed 0), and accuracy with and without that head."""
+    (run,) = (r.measured for r in induction.EXPERIMENT.results() if r.settings == {"layers": 2, "seed": 0})
+    score, head = max((score, head) for head, score in enumerate(run["induction"][1]))
+    return score, run["accuracy"], run["ablated"][1][head]
+
+
 def content_and_support(T: int = LENGTHS[2], without: str = "attention without positions") -> Result:
     """Claim 16: change the sentence; and which trained networks recall the first of T tokens, and of half as many?"""
     x, other = random_tokens(6), random_tokens(6, seed=1)
@@ -177,12 +184,12 @@ def content_and_support(T: int = LENGTHS[2], without: str = "attention without p
     rows = [random_layer()(sentence, need_weights=True)[1][0, -1] for sentence in (x, other)]
     of_content = (rows[0] - rows[1]).abs().max().item()
     near, cnn, attended, bare = (
-        recalled("CNN", T // 2),
-        recalled("CNN", T),
-        recalled("attention", T),
-        recalled(without, T),
+        median_accuracy("CNN", T // 2),
+        median_accuracy("CNN", T),
+        median_accuracy("attention", T),
+        median_accuracy(without, T),
     )
-    window = built("CNN", T, torch.Generator()).body.span
+    window = build("CNN", T, torch.Generator()).body.span
     score, whole, ablated = induction_head()
     value = Text(
         zh=f"换一句话，最后一个 token 不变，它那一行注意力权重最多变 {of_content:.2f}；训练以后，{T // 2} 个 token 里问第一个，卷积（每个输出只看 {window} 个输入）"

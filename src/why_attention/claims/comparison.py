@@ -129,9 +129,9 @@ def memory(kinds: tuple[bool, ...] = (True, False)) -> Result:
     mib = {kind: " → ".join(f"{size / 2**20:.1f}" for size in sizes) for kind, sizes in kept.items()}
     value = Text(
         zh=f"n 从 {lengths[0]} 到 {lengths[1]}，为反向传播保留的内存："
-        + "；".join(f"{names[kind].zh}，{mib[kind]} MiB（{growth[kind]:.1f} 倍）" for kind in kinds),
+        + "；".join(f"{names[kind].words['zh']}，{mib[kind]} MiB（{growth[kind]:.1f} 倍）" for kind in kinds),
         en=f"n from {lengths[0]} to {lengths[1]}, kept for the backward pass: "
-        + ", ".join(f"{names[kind].en} {mib[kind]} MiB (× {growth[kind]:.1f})" for kind in kinds),
+        + ", ".join(f"{names[kind].words['en']} {mib[kind]} MiB (× {growth[kind]:.1f})" for kind in kinds),
     )
     return Result(value, held=max(growth.values()) > 3, failed=min(growth.values()) < 2.2)
 
@@ -148,7 +148,7 @@ PARTS = {
 def summary(parts: dict[int, Callable[[], Result]] = PARTS) -> Result:
     """Claim 25: each row of the summary rests on a claim before it; check those again."""
     found = {number: check() for number, check in parts.items()}
-    zh, en = ([f"{n} {getattr(part.verdict.value, lang)}" for n, part in found.items()] for lang in ("zh", "en"))
+    zh, en = ([f"{n} {part.verdict.value.words[lang]}" for n, part in found.items()] for lang in ("zh", "en"))
     value = Text(
         zh=f"再量一遍它所依据的几条：{'，'.join(zh)}",
         en=f"the claims that it rests on, measured again: {', '.join(en)}",

@@ -10,12 +10,11 @@ from torch.nn import functional as F
 from explorable import Text
 from why_attention.attention import MultiHeadAttention
 from why_attention.claims.claim import Claim, Result, Source, Verdict
-from why_attention.claims.trained import recalled
 from why_attention.cost import counted_flops
 from why_attention.influence import token_diversity
 from why_attention.positions import sinusoidal_positions
 from why_attention.stack import hidden_states
-from why_attention.tasks.recall import LENGTHS
+from why_attention.tasks.recall import LENGTHS, median_accuracy
 from why_attention.transformer import FeedForward
 
 __all__ = ["CLAIMS"]
@@ -100,8 +99,8 @@ def efficient_since(methods: tuple[tuple[Text, Source, Run], ...] = METHODS, sin
     for name, paper, run in methods:
         flops, paths = growth(run), [shortest_path(run(x), x[0]) for x in (short, long)]
         parts.append((paper.month >= since, flops < 0.9 * usual, paths[0] == paths[1]))
-        zh.append(f"{name.zh}（{paper.month}）：FLOP 变成 {flops:.2f} 倍，{paths[0]} → {paths[1]} 次")
-        en.append(f"{name.en} ({paper.month}): FLOPs × {flops:.2f}, {paths[0]} → {paths[1]}")
+        zh.append(f"{name.words['zh']}（{paper.month}）：FLOP 变成 {flops:.2f} 倍，{paths[0]} → {paths[1]} 次")
+        en.append(f"{name.words['en']} ({paper.month}): FLOPs × {flops:.2f}, {paths[0]} → {paths[1]}")
     value = Text(
         zh=f"n 从 {len(short)} 到 {len(long)}，不融合的注意力的 FLOP 变成 {usual:.2f} 倍。三种方法，另数首个 token 到末尾的输出最少隔几次运算。"
         + "；".join(zh),
@@ -131,7 +130,7 @@ def four_parts(residual: bool = True, positions: bool = False, depth: int = 12, 
     diversity, without = token_diversity(y).item(), token_diversity(hidden_states(bare, x)[-1]).item()
     blind = (shuffled - y[order]).abs().max().item()
     T = LENGTHS[0]
-    placed, lost = recalled("attention", T), recalled("attention without positions", T)
+    placed, lost = median_accuracy("attention", T), median_accuracy("attention without positions", T)
     value = Text(
         zh=f"这里量的只是“只靠”二字。{depth} 层叠下来，token 之间的差异：四样都有，还剩 {diversity:.2f}，只有自注意力，剩 {without:.0e}；"
         f"打乱输入，换回原位的输出相差 {blind:.0e}：四样加起来也不懂次序；"

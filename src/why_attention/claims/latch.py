@@ -16,7 +16,7 @@ from torch.nn import functional as F
 from why_attention.fused_rnn import fused_layer
 from why_attention.rnn import Cell
 
-__all__ = ["INPUTS", "draw", "trained", "accuracy"]
+__all__ = ["INPUTS", "draw", "train", "accuracy"]
 
 SYMBOLS, NOISE = 8, 4
 INPUTS = SYMBOLS + NOISE
@@ -46,7 +46,7 @@ class Latch(nn.Module):
         return self.readout(self.layer(x)[0][:, -1])
 
 
-def trained(cell: Cell, T: int, steps: int, seed: int = 0) -> Latch:
+def train(cell: Cell, T: int, steps: int, seed: int = 0) -> Latch:
     """Return a latch trained with Adam on sequences of T, 32 a step, whose recurrent layer starts from a cell's weights."""
     generator = torch.Generator().manual_seed(seed)
     latch = Latch(cell, generator)

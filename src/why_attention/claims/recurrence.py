@@ -12,7 +12,6 @@ from explorable.numbers import power_text
 from why_attention.claims import latch
 from why_attention.claims.claim import Claim, Result, Source, Verdict
 from why_attention.claims.lstmn import LSTMN
-from why_attention.claims.trained import longest
 from why_attention.cost import counted_flops
 from why_attention.parallel_iteration import jacobi_iteration, rounds_needed
 from why_attention.parallel_scan import loop, parallel_scan, scan_rounds
@@ -27,7 +26,7 @@ from why_attention.rnn import (
     step_jacobians,
     unroll,
 )
-from why_attention.tasks.recall import LEARNED, TRAINED
+from why_attention.tasks.recall import LEARNED, TRAINED, longest_learned
 
 __all__ = ["CLAIMS"]
 
@@ -289,10 +288,10 @@ FEW_HUNDRED = 500
 def memory_of_the_trained(models: tuple[str, ...] = ("RNN", "LSTM b=1", "LSTM chrono"), **biases) -> Result:
     """Claim 10: how far trained networks recall a symbol: among symbols (stored runs), and among noise (trained now)."""
     biases = biases or {"chrono": 2 * STEPS}
-    reach, tried = {model: longest(model) for model in models}, [TRAINED[model] for model in models]
+    reach, tried = {model: longest_learned(model) for model in models}, [TRAINED[model] for model in models]
     cell, T = LSTMCell(latch.INPUTS, 32), 60
     cell.reset_parameters(generator=torch.Generator().manual_seed(0), **biases)
-    right = latch.accuracy(latch.trained(cell, T, steps=300), STEPS)
+    right = latch.accuracy(latch.train(cell, T, steps=300), STEPS)
     start = ", ".join(f"{name} {number:g}" for name, number in biases.items())
     value = Text(
         zh=f"存好的训练结果，干扰也是符号，学得会的最大 T：{'，'.join(f'{model}：{T}' for model, T in reach.items())}"

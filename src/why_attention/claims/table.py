@@ -30,7 +30,7 @@ CELL = 'style="text-align: left; vertical-align: top; min-width: 3em"'  # Jupyte
 
 def statements(claims: tuple[Claim, ...]) -> HTML:
     """Return the common versions as a numbered list, without a word on what becomes of them."""
-    items = [f'<li value="{claim.number}">{marked(claim.common)}</li>' for claim in claims]
+    items = [f'<li value="{claim.number}">{markup(claim.common)}</li>' for claim in claims]
     return HTML(f'<ol class="claims" lang="{language()}">{"".join(items)}</ol>')
 
 
@@ -58,12 +58,12 @@ def row(claim: Claim, result: Result | None) -> str:
     sources = str(Text(zh="；", en="; ")).join(map(link, claim.sources))
     return (
         f'<tr id="claim-{claim.number}"><th scope="row" {CELL}>{claim.number} <br>{escape(str(verdict))}</th>'
-        f"<td {CELL}><strong>{marked(claim.common)}</strong><br>→ {marked(claim.correct)}</td>"
-        f"<td {CELL}>{''.join(marked(text) + '<br>' for text in measured)}{check}{sources}</td></tr>"
+        f"<td {CELL}><strong>{markup(claim.common)}</strong><br>→ {markup(claim.correct)}</td>"
+        f"<td {CELL}>{''.join(markup(text) + '<br>' for text in measured)}{check}{sources}</td></tr>"
     )
 
 
-def marked(text: Text | str) -> str:
+def markup(text: Text | str) -> str:
     """Return a text as HTML: h_t and h_{t-1} with subscripts, 2e-15 as a power of ten."""
     html = re.sub(r"_(?:\{(.+?)\}|(\w))", r"<sub>\1\2</sub>", escape(str(text)))
     return re.sub(r"(?<=\d)e([-+])0*(\d+)", lambda e: f"×10<sup>{'−' * (e[1] == '-')}{e[2]}</sup>", html)

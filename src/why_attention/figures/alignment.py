@@ -21,15 +21,15 @@ from why_attention.tasks.translation import (
     TESTED,
     Pair,
     batch,
+    decode,
+    load,
     pair,
-    trained,
-    written,
 )
 
 SHOWN = [4, 8, 12, 16, 20, 24]  # words of the sentences drawn
 NEARLY_ALL = 0.9  # of the sentences of a length
 END_WORD = "(end)"
-translator = cache(trained)
+translator = cache(load)
 
 
 def model(attention: bool) -> str:
@@ -48,7 +48,7 @@ def translation(n: int, attention: bool) -> tuple[list[str], torch.Tensor | None
     """Return the words that a model writes, its END among them, at most n + 1, and its weights (words, n), if any."""
     given = batch([sentence(n)])
     scores, weights = translator(model(attention))(given.source.cpu(), given.lengths.cpu())
-    words = [*written(scores[0].argmax(-1)), END_WORD][: n + 1]
+    words = [*decode(scores[0].argmax(-1)), END_WORD][: n + 1]
     return words, weights[0, : len(words)] if attention else None
 
 

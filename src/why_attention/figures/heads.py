@@ -17,12 +17,11 @@ from why_attention.tasks.induction import (
     EXPERIMENT,
     SYMBOLS,
     AttentionOnly,
-    ablated,
     induction_score,
     maps,
     previous_token_score,
+    remove_head,
     tokens_of,
-    trained,
 )
 
 PART = "KDTRXBMFGPAL"  # letters in no order
@@ -40,7 +39,7 @@ HAS_A_JOB = 0.5  # of its weight, over the sequences for testing, goes where the
 
 def without(taken_out: str) -> AttentionOnly:
     """Return the model as it was trained, or with one head taken out, whose layer and head are named like 1.2."""
-    return trained() if taken_out == NOTHING else ablated(trained(), *map(int, taken_out.split(".")))
+    return induction.load() if taken_out == NOTHING else remove_head(induction.load(), *map(int, taken_out.split(".")))
 
 
 def weights(layer: int, head: int, sequence: str, ablate: str) -> Tensor:

@@ -21,7 +21,7 @@ from torch import Tensor
 from explorable.text import Text, language
 from why_attention.checks import check_all_whole, check_whole
 from why_attention.pages.bertviz_scripts import SCRIPTS, elements
-from why_attention.pretrained import stacked
+from why_attention.pretrained import stack_maps
 
 __all__ = ["View", "head_view", "model_view"]
 
@@ -94,7 +94,7 @@ def head_view(
     layer and heads: counted from 1.  hide: tokens that are not drawn.
     Raises ValueError for maps that are none, for another number of tokens, and for a layer or head that is not there.
     """
-    maps, tokens, share = shown(maps, tokens, hide)
+    maps, tokens, share = select(maps, tokens, hide)
     (layer,) = check_whole(least=0, layer=layer)
     if not 1 <= layer <= len(maps):
         raise ValueError(f"layer {layer} is none of 1 … {len(maps)}")
@@ -103,7 +103,7 @@ def head_view(
         raise ValueError(f"heads {heads} are not all of 1 … {maps.shape[1]}, or none: name at least one")
     chosen = None if heads is None else [head - 1 for head in heads]
     part = bertviz.head_view(list(maps[:, None]), tokens, layer=layer - 1, heads=chosen, html_action="return").data
-    part = exchanged(
+    part = replace(
         part,
         ('Layer: <select id="layer"></select>', f'<label>{LAYER} <select id="layer"></select></label>'),
         (f'"layer": {layer - 1}', f'"layer": {layer}'),
@@ -113,9 +113,9 @@ def head_view(
 
 def model_view(maps: Tensor | Sequence[Tensor], tokens: Sequence[str], hide: Sequence[str] = SPECIAL) -> View:
     """Return BertViz's view of all heads of all layers at once.  Parameters and errors are those of ``head_view``."""
-    maps, tokens, share = shown(maps, tokens, hide)
+    maps, tokens, share = select(maps, tokens, hide)
     part = bertviz.model_view(list(maps[:, None]), tokens, html_action="return").data
-    part = exchanged(
+    part = replace(
         part,
         ('.text("Heads")', f'.text("{HEADS}")'),
         ('.text("Layers")', f'.text("{LAYERS}")'),
@@ -129,9 +129,9 @@ def model_view(maps: Tensor | Sequence[Tensor], tokens: Sequence[str], hide: Seq
     return view(MODEL_VIEW, MODEL_READING, part, maps, tokens, share)
 
 
-def shown(maps: Tensor | Sequence[Tensor], tokens: Sequence[str], hide: Sequence[str]):
+def select(maps: Tensor | Sequence[Tensor], tokens: Sequence[str], hide: Sequence[str]):
     """Return the maps and the tokens without those to hide, and what share of all attention these had, by token."""
-    maps, tokens = stacked(maps).detach().cpu().double(), [str(token) for token in tokens]
+    maps, tokens = stack_maps(maps).detach().cpu().double(), [str(token) for token in tokens]
     if maps.shape[-1] != len(tokens):
         raise ValueError(f"the maps are of {maps.shape[-1]} positions, but there are {len(tokens)} tokens: {tokens}")
     if not ((0 <= maps) & (maps <= 1.001)).all():  # NaN is neither
@@ -160,28 +160,28 @@ def view(name: Text, reading: Text, part: str, maps: Tensor, tokens: list[str], 
     notes = [str(reading)]
     if share:
         notes.append(str(HIDDEN).format(str(Text(zh="、", en=", ")).join(share), sum(share.values())))
-    part = exchanged(
+    part = replace(
         part, (f'"include_layers": {[*range(len(maps))]}', f'"include_layers": {[*range(1, len(maps) + 1)]}')
     )
     part = PARAMS.sub(lambda match: match[1].replace("</", "<\\/") + ";", part)
     if all(script.exists() for script in SCRIPTS):
-        part = self_contained(part)
+        part = embed_scripts(part)
     else:
         notes.append(str(ELSEWHERE))
     words = {"LANGUAGE": language(), "TITLE": html.escape(title), "LAYER": str(LAYER), "HEAD": str(HEAD), "PART": part}
     return View(title, notes, re.sub(r"\b[A-Z]+\b", lambda word: words.get(word[0], word[0]), FRAME))
 
 
-def self_contained(part: str) -> str:
+def embed_scripts(part: str) -> str:
     """Return BertViz's part of a page with d3 and jQuery in it, and a call where it asked require.js for them."""
     part = re.sub(r"<script src=[^>]*require[^>]*></script>", lambda _: elements(), part)
     part = re.sub(r"require\.config\(\{.*?\}\);", "", part, flags=re.DOTALL)
-    part = exchanged(part, ("requirejs(['jquery', 'd3'], function", "(function"))
+    part = replace(part, ("requirejs(['jquery', 'd3'], function", "(function"))
     return re.sub(r"\}\);\s*</script>\s*$", "})(jQuery, d3);\n</script>", part)
 
 
-def exchanged(part: str, *pairs: tuple[str, str]) -> str:
-    """Return a text with the old of each pair exchanged for the new.  Raises ValueError where an old is not in it."""
+def replace(part: str, *pairs: tuple[str, str]) -> str:
+    """Return a text with each ``old`` replaced by its ``new``.  Raises ValueError where an old is not in it."""
     for old, new in pairs:
         if old not in part:
             raise ValueError(f"BertViz wrote no {old!r}: this module reads what its version 1.4.1 writes; install that")

@@ -150,13 +150,13 @@ def table() -> Markdown:
     """Return the table in the page's language."""
     head = Text(zh="| 符号 | 代码 | 图 | 形状 | 意思 |", en="| symbol | code | figures | shape | meaning |")
     rows = [
-        f"| ${symbol.tex}$ | {quoted(symbol.code)} | {quoted(symbol.figure)} | {math(symbol.shape)} | {symbol.meaning} |"
+        f"| ${symbol.tex}$ | {code(symbol.code)} | {code(symbol.figure)} | {math(symbol.shape)} | {symbol.meaning} |"
         for symbol in SYMBOLS
     ]
     return Markdown("\n".join([str(head), "|---|---|---|---|---|", *rows]))
 
 
-def quoted(name: str) -> str:
+def code(name: str) -> str:
     """Return a name as code, or nothing for none."""
     return f"`{name}`" if name else ""
 

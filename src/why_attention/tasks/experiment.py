@@ -1,11 +1,11 @@
-"""An experiment: runs that each train a model, whose results are stored once and drawn by the pages.
+"""An experiment: runs that each train a model; the results are stored once, and the pages draw them.
 
-The results of the experiment "recall" are ``results/recall.json``, which holds where they come from and, for each run,
-its settings and what was measured, and ``results/recall/``, which holds a safetensors file for each checkpoint kept.
+The experiment "recall" has ``results/recall.json`` (the provenance, and of each run its settings and measurements) and
+``results/recall/`` (a safetensors file for each checkpoint kept).
 
-Training takes minutes, so each run is stored as soon as it is done, in a folder beside these, and an experiment that was
-interrupted goes on where it stopped. Only when all runs are done do they replace the results before. A file that is
-unfinished or damaged is refused, for a figure drawn from it would be wrong.
+Training takes minutes: each run is stored when it is done, in a folder beside these, and an interrupted experiment
+continues from there. The old results are replaced when all runs are done. A file that is unfinished or damaged is
+refused, so that no figure is drawn from it.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ import os
 import platform
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import version
@@ -32,14 +32,14 @@ from tqdm import tqdm
 from why_attention.device import pick_device
 from why_attention.timing import machine
 
-__all__ = ["Experiment", "Trained", "Result", "RESULTS"]
+__all__ = ["Experiment", "Trained", "Result"]
 
 RESULTS = Path(__file__).with_name("results")
 
 
 @dataclass(frozen=True)
 class Trained:
-    """What one run gives: the numbers measured, fit for JSON, and the weights where a checkpoint is to be kept."""
+    """The outcome of a run: measurements for JSON, and the weights where a checkpoint is to be kept."""
 
     measured: dict[str, Any]
     weights: dict[str, Tensor] | None = None
@@ -47,7 +47,7 @@ class Trained:
 
 @dataclass(frozen=True)
 class Result:
-    """What is stored of one run, and the digest of its checkpoint, None where none was kept."""
+    """A stored run; checkpoint: the digest of its file, or None."""
 
     settings: dict[str, Any]
     measured: dict[str, Any]
@@ -57,9 +57,9 @@ class Result:
 class Experiment:
     """Runs of one function.
 
-    name: of its file of results.  runs: the settings of every run, fit for JSON.  train: a function of such settings,
-    which gives the same for the same settings on the same machine.  folder: where results are stored.  command: what
-    performs it.  search: the search for the learning rates that train reads, if it reads any.
+    name: of the file of results.  runs: the settings of every run, for JSON.  train: a deterministic function of these
+    settings.  folder: where results are stored.  command: what performs the experiment.  search: the rate search whose
+    results ``train`` reads, if any.
     """
 
     def __init__(
@@ -75,43 +75,37 @@ class Experiment:
         self.search = search
 
     def perform(self) -> None:
-        """Train every run, one a core, and store the results; go on where an interrupted training stopped."""
-        unfinished = self.folder / f"{self.name}-unfinished"
-        if (started := self.started(unfinished)) is None:
-            shutil.rmtree(unfinished, ignore_errors=True)
-            unfinished.mkdir(parents=True)
-            started = {"provenance": self.provenance(), "seconds": 0, "runs": []}
-        done = [run["settings"] for run in started["runs"]]
-        left = [settings for settings in self.runs if settings not in done]
-        on_cuda = pick_device().type == "cuda"
-        jobs = Parallel(n_jobs=1 if on_cuda else -1, return_as="generator_unordered")
-        tasks = (delayed(one)(self.train, settings) for settings in left)
-        start, before = time.monotonic(), started["seconds"]
+        """Train every run and store the results; continue an interrupted training."""
+        folder = self.folder / f"{self.name}-unfinished"
+        content = self.resume(folder)
+        if content is None:
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            content = {"provenance": self.provenance(), "seconds": 0, "runs": []}
+        start, before = time.monotonic(), content["seconds"]
+        for settings, trained in self.train_missing(content["runs"]):
+            content["runs"].append(store_run(folder, settings, trained))
+            content["seconds"] = round(before + time.monotonic() - start)
+            write(folder / "results.json", to_json(content))
+        content["runs"].sort(key=lambda run: self.runs.index(run["settings"]))
+        write(folder / "results.json", to_json(content))
+        self.replace_by(folder)
+
+    def train_missing(self, runs: list[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], Trained]]:
+        """Yield the settings and the outcome of each run that is not among ``runs``, one a core, with a progress bar."""
+        done = [run["settings"] for run in runs]
+        jobs = [delayed(train_one)(self.train, settings) for settings in self.runs if settings not in done]
+        parallel = Parallel(n_jobs=1 if pick_device().type == "cuda" else -1, return_as="generator_unordered")
         # disable=None: a bar on a terminal, silence elsewhere
-        for settings, trained in tqdm(jobs(tasks), self.name, len(self.runs), initial=len(done), disable=None):
-            checkpoint = trained.weights and save({name: w.contiguous().cpu() for name, w in trained.weights.items()})
-            if checkpoint:
-                write(unfinished / file_name(settings), checkpoint)
-            started["runs"].append(
-                {
-                    "settings": settings,
-                    "measured": trained.measured,
-                    "checkpoint": digest(checkpoint) if checkpoint else None,
-                }
-            )
-            started["seconds"] = round(before + time.monotonic() - start)
-            write(unfinished / "results.json", sealed(started))
+        yield from tqdm(parallel(jobs), self.name, len(self.runs), initial=len(done), disable=None)
         get_reusable_executor().shutdown(wait=True)
-        started["runs"].sort(key=lambda run: self.runs.index(run["settings"]))
-        write(unfinished / "results.json", sealed(started))
-        self.replace_by(unfinished)
 
     def results(self) -> list[Result]:
-        """Return what is stored of every run, in the order of the runs.
+        """Return the stored runs, in order.
 
         Raises ValueError where the file is missing, damaged, or lacks a run.
         """
-        stored = self.stored()["runs"]
+        stored = self.read()["runs"]
         done = [run["settings"] for run in stored]
         if missing := [settings for settings in self.runs if settings not in done]:
             raise ValueError(
@@ -119,15 +113,15 @@ class Experiment:
             )
         return [Result(**run) for run in stored if run["settings"] in self.runs]
 
-    def provenance_stored(self) -> dict[str, Any]:
+    def stored_provenance(self) -> dict[str, Any]:
         """Return when, where, with what and by which command the stored runs were trained, and in how many seconds."""
-        stored = self.stored()
-        return {**stored["provenance"], "seconds": stored["seconds"]}
+        content = self.read()
+        return {**content["provenance"], "seconds": content["seconds"]}
 
     def weights(self, **settings) -> dict[str, Tensor]:
         """Return the checkpoint of one run.
 
-        Raises ValueError where none was kept, and where its file is missing or not the one that was measured.
+        Raises ValueError where none was kept, and where its file is missing or changed.
         """
         kept = [result for result in self.results() if result.settings == settings and result.checkpoint]
         if not kept:
@@ -143,28 +137,28 @@ class Experiment:
     def path(self) -> Path:
         return self.folder / f"{self.name}.json"
 
-    def stored(self) -> dict[str, Any]:
-        """Return what the file holds, or raise a ValueError where it is missing or damaged."""
+    def read(self) -> dict[str, Any]:
+        """Return the content of the file.  Raises ValueError where it is missing or damaged."""
         if not self.path.exists():
             raise ValueError(
                 f"there is no {self.path.name}: the experiment was not performed; train with `{self.command}`"
             )
-        return unsealed(self.path, self.command)
+        return from_json(self.path, self.command)
 
-    def started(self, unfinished: Path) -> dict[str, Any] | None:
-        """Return what an interrupted training has done with the same code of the task, versions and rates, or None."""
+    def resume(self, folder: Path) -> dict[str, Any] | None:
+        """Return the results of an interrupted training with the same code, versions and rates, or None."""
         try:
-            started = unsealed(unfinished / "results.json", self.command)
+            content = from_json(folder / "results.json", self.command)
         except (OSError, ValueError):
             return None
-        same = {**started["provenance"], "date": None} == {**self.provenance(), "date": None}
-        return started if same else None
+        same = {**content["provenance"], "date": None} == {**self.provenance(), "date": None}
+        return content if same else None
 
     def provenance(self) -> dict[str, Any]:
         """Return when, where and with what the runs are trained.
 
-        code is the digest of the task's file as it was then, and rates that of the results of the search for them.
-        Raises ValueError where these are missing or damaged.
+        code: the digest of the task's file at that time.  rates: the digest of the results of the rate search.
+        Raises ValueError where these results are missing or damaged.
         """
         code = Path(inspect.getsourcefile(self.train)).read_bytes()
         return {
@@ -175,23 +169,32 @@ class Experiment:
             "torch": version("torch"),
             "numpy": version("numpy"),
             "code": digest(code),
-            "rates": seal(self.search.stored()) if self.search else None,
+            "rates": content_digest(self.search.read()) if self.search else None,
         }
 
-    def replace_by(self, unfinished: Path) -> None:
-        """Put finished results in the place of those before."""
+    def replace_by(self, folder: Path) -> None:
+        """Replace the stored results by the finished ones in a folder."""
         checkpoints = self.folder / self.name
         shutil.rmtree(checkpoints, ignore_errors=True)
-        finished = unfinished / "results.json"
-        finished.replace(self.path)
-        unfinished.replace(checkpoints)
+        (folder / "results.json").replace(self.path)
+        folder.replace(checkpoints)
 
 
-def one(train: Callable[..., Trained], settings: dict[str, Any]) -> tuple[dict[str, Any], Trained]:
-    """Train one run on one thread, for beside it another run has the other core."""
+def train_one(train: Callable[..., Trained], settings: dict[str, Any]) -> tuple[dict[str, Any], Trained]:
+    """Train one run on one thread: the other cores train other runs."""
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)  # numbers below 1e-38 move no weight, and halve the speed
     return settings, train(**settings)
+
+
+def store_run(folder: Path, settings: dict[str, Any], trained: Trained) -> dict[str, Any]:
+    """Write the checkpoint of a run where it has one, and return the run's entry in the results."""
+    checkpoint = None
+    if trained.weights:
+        data = save({name: weight.contiguous().cpu() for name, weight in trained.weights.items()})
+        write(folder / file_name(settings), data)
+        checkpoint = digest(data)
+    return {"settings": settings, "measured": trained.measured, "checkpoint": checkpoint}
 
 
 def file_name(settings: dict[str, Any]) -> str:
@@ -203,28 +206,28 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:16]
 
 
-def sealed(content: dict[str, Any]) -> bytes:
-    """Return results as JSON, one run a line, with a digest of them. Raises ValueError for NaN and infinite numbers."""
+def to_json(content: dict[str, Any]) -> bytes:
+    """Return results as JSON, one run a line, with their digest. Raises ValueError for NaN and infinite numbers."""
     runs = ",\n  ".join(json.dumps(run, allow_nan=False) for run in content["runs"])
     head = {name: value for name, value in content.items() if name != "runs"}
-    lines = json.dumps({"sha256": seal(content), **head}, allow_nan=False)[:-1]
+    lines = json.dumps({"sha256": content_digest(content), **head}, allow_nan=False)[:-1]
     return f'{lines},\n "runs": [\n  {runs}\n ]}}\n'.encode()
 
 
-def unsealed(path: Path, command: str) -> dict[str, Any]:
-    """Return results from their file, or raise a ValueError where they are not what was written."""
+def from_json(path: Path, command: str) -> dict[str, Any]:
+    """Return results from their file.  Raises ValueError where their digest is another."""
     again = f"restore it, or train again with `{command}`"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
         expected = content.pop("sha256")
     except (ValueError, KeyError, AttributeError) as error:
         raise ValueError(f"{path.name} is cut short or damaged ({error}): {again}") from error
-    if (found := seal(content)) != expected:
+    if (found := content_digest(content)) != expected:
         raise ValueError(f"{path.name} was changed after it was written (digest {found}, not {expected}): {again}")
     return content
 
 
-def seal(content: dict[str, Any]) -> str:
+def content_digest(content: dict[str, Any]) -> str:
     return digest(json.dumps(content, sort_keys=True, allow_nan=False).encode())
 
 

@@ -46,11 +46,11 @@ __all__ = [
     "accuracy",
     "previous_token_score",
     "induction_score",
-    "ablated",
+    "remove_head",
     "interventions",
     "spearman",
     "rank_correlations",
-    "trained",
+    "load",
     "maps",
 ]
 
@@ -186,7 +186,7 @@ def induction_score(A: Tensor, tokens: Tensor) -> Tensor:
     return torch.einsum("blhij,bij->lh", A, after.to(A.dtype)) / repeats
 
 
-def ablated(model: AttentionOnly, layer: int, head: int) -> AttentionOnly:
+def remove_head(model: AttentionOnly, layer: int, head: int) -> AttentionOnly:
     """Return a copy of the model in which the output of one head is 0; layers and heads are counted from 1.
 
     Raises ValueError for a layer or a head that the model does not have.
@@ -311,7 +311,7 @@ def train(layers: int, seed: int, steps: int = STEPS, ranked: int = RANKED) -> T
                 curves[name].append(number)
         if step == steps:
             break
-        tokens, second = (drawn.to(device) for drawn in sequences(BATCH, generator))
+        tokens, second = (tensor.to(device) for tensor in sequences(BATCH, generator))
         logits, _ = model(tokens)
         copies = torch.arange(LENGTH - 1, device=device) >= second.unsqueeze(-1)
         loss = F.cross_entropy(logits[:, :-1][copies], tokens[:, 1:][copies])
@@ -322,12 +322,12 @@ def train(layers: int, seed: int, steps: int = STEPS, ranked: int = RANKED) -> T
     weights = {name: weight.half() for name, weight in model.state_dict().items()}
     model.load_state_dict(weights)
     without = [
-        [accuracy(ablated(model, layer, head), tested(device)) for head in range(1, HEADS + 1)]
+        [accuracy(remove_head(model, layer, head), held_out(device)) for head in range(1, HEADS + 1)]
         for layer in range(1, layers + 1)
     ]
     measured = {"curves": curves, **measures(model), "ablated": without}
     if layers == 2:
-        both = rank_correlations(model.cpu().requires_grad_(False), tested(torch.device("cpu"))[:ranked])
+        both = rank_correlations(model.cpu().requires_grad_(False), held_out(torch.device("cpu"))[:ranked])
         quantiles = torch.stack(both).quantile(torch.tensor([0.1, 0.5, 0.9]).double(), dim=-1).T.tolist()
         measured["rank_correlation"] = dict(zip(("pooled", "within"), quantiles))
     return Trained(measured, weights if seed == 0 else None)
@@ -336,7 +336,7 @@ def train(layers: int, seed: int, steps: int = STEPS, ranked: int = RANKED) -> T
 @torch.no_grad()
 def measures(model: AttentionOnly) -> dict:
     """Return accuracy, and both scores of every head as lists (layers, heads), on the sequences for testing."""
-    tokens = tested(model.logits.weight.device)
+    tokens = held_out(model.logits.weight.device)
     _, A = model(tokens, need_weights=True)
     return {
         "accuracy": accuracy(model, tokens),
@@ -346,7 +346,7 @@ def measures(model: AttentionOnly) -> dict:
 
 
 @cache
-def tested(device: torch.device) -> Tensor:
+def held_out(device: torch.device) -> Tensor:
     """Return the sequences for testing, (256, 40), from a seed that no run trains with."""
     return sequences(TESTED, torch.Generator().manual_seed(1000))[0].to(device)
 
@@ -359,7 +359,7 @@ EXPERIMENT = Experiment(
 
 
 @cache
-def trained(layers: int = 2) -> AttentionOnly:
+def load(layers: int = 2) -> AttentionOnly:
     """Return the stored model of seed 0, on the CPU."""
     model = AttentionOnly(layers)
     model.load_state_dict(EXPERIMENT.weights(layers=layers, seed=0))
@@ -371,7 +371,7 @@ def maps(tokens: Tensor, model: AttentionOnly | None = None) -> Tensor:
 
     model: the stored one of two layers when left out.
     """
-    model = trained() if model is None else model
+    model = load() if model is None else model
     return model(tokens.unsqueeze(0), need_weights=True)[1].squeeze(0)
 
 

@@ -21,8 +21,8 @@ from why_attention.transformer import train as train_transformer
 
 __all__ = [
     "VARIANTS",
-    "twice",
-    "built",
+    "draw",
+    "build",
     "stopped_falling",
     "train",
     "RATES",
@@ -36,7 +36,7 @@ __all__ = [
 SYMBOLS, HALF = 8, 6  # kinds of tokens; tokens before the copy
 
 
-def twice(generator: torch.Generator, count: int = 32) -> Tensor:
+def draw(generator: torch.Generator, count: int = 32) -> Tensor:
     """Draw 6 tokens at random, and the same again: (count, 12)."""
     half = torch.randint(SYMBOLS, (count, HALF), generator=generator)
     return torch.cat([half, half], dim=-1)
@@ -52,7 +52,7 @@ VARIANTS = {  # name: what is switched off
 }
 
 
-def built(variant: str, seed: int) -> Transformer:
+def build(variant: str, seed: int) -> Transformer:
     """Return an untrained model.  Raises ValueError for a variant that there is not."""
     if variant not in VARIANTS:
         raise ValueError(f"variant {variant!r} is none of the {len(VARIANTS)}: {', '.join(VARIANTS)}")
@@ -95,11 +95,11 @@ def train(variant: str, seed: int) -> Trained:
     Measured: the rate; the curve; the steps taken; the training loss, which is the last point of the curve; and the loss in
     generation, the mean over each half.  Raises ValueError where the loss still falls after 20,000 steps.
     """
-    model, rate = built(variant, seed), best_rate(variant)
-    losses = train_transformer(model, twice, CAP, seed, rate, enough=stopped_falling)
+    model, rate = build(variant, seed), best_rate(variant)
+    losses = train_transformer(model, draw, CAP, seed, rate, enough=stopped_falling)
     if not stopped_falling(losses):
         raise ValueError(f"{variant}, seed {seed}: the loss still falls after {CAP} steps at rate {rate}")
-    first, second = generation_loss(model, twice(torch.Generator().manual_seed(TEST), TESTED)).split([HALF - 1, HALF])
+    first, second = generation_loss(model, draw(torch.Generator().manual_seed(TEST), TESTED)).split([HALF - 1, HALF])
     means = curve(losses)
     return Trained(
         {
@@ -120,7 +120,7 @@ SEARCHED = 1000  # steps
 
 def search(variant: str, rate: float, seed: int) -> Trained:
     """Train a variant at one rate for 1000 steps; the loss is the mean of the last 100."""
-    losses = train_transformer(built(variant, seed), twice, SEARCHED, seed, rate)
+    losses = train_transformer(build(variant, seed), draw, SEARCHED, seed, rate)
     return Trained({"loss": curve(losses)[-1]})
 
 

@@ -14,6 +14,9 @@ copying task); Bai et al. 2018, arXiv 1803.01271 (dilated convolutions on such t
 
 import copy
 import math
+from collections.abc import Sequence
+from functools import cache
+from statistics import median
 
 import numpy as np
 import torch
@@ -34,8 +37,7 @@ __all__ = [
     "draw",
     "best_without_order",
     "MODELS",
-    "Recall",
-    "built",
+    "build",
     "parameters",
     "initial_gradient",
     "accuracy",
@@ -43,7 +45,11 @@ __all__ = [
     "train",
     "EXPERIMENT",
     "HELD_OUT",
-    "restored",
+    "stored_runs",
+    "stored_accuracy",
+    "median_accuracy",
+    "longest_learned",
+    "load",
 ]
 
 # The task
@@ -217,7 +223,7 @@ MODELS = {  # name: body for sequences of T
 }
 
 
-def built(model: str, T: int, generator: torch.Generator) -> Recall:
+def build(model: str, T: int, generator: torch.Generator) -> Recall:
     """Return an untrained network for sequences of T tokens.  Raises ValueError for a model that there is not."""
     if model not in MODELS:
         raise ValueError(f"model {model!r} is none of the {len(MODELS)}: {', '.join(MODELS)}")
@@ -226,7 +232,7 @@ def built(model: str, T: int, generator: torch.Generator) -> Recall:
 
 def parameters(model: str, T: int) -> int:
     """Return how many parameters a model for sequences of T trains; T matters where each position has its own."""
-    return sum(W.numel() for W in built(model, T, torch.Generator()).parameters())
+    return sum(W.numel() for W in build(model, T, torch.Generator()).parameters())
 
 
 # Before training
@@ -290,8 +296,8 @@ def accuracy(network: Recall, x: Tensor, answer: Tensor) -> float:
     return sum((network(x).argmax(-1) == answer).sum().item() for x, answer in blocks) / len(x)
 
 
-def rounded(network: Recall) -> dict[str, Tensor]:
-    """Return the weights in float16, half the size, and leave the network with these very weights."""
+def round_weights(network: Recall) -> dict[str, Tensor]:
+    """Round the weights of a network to float16, and return them so: half the size to store."""
     weights = {name: W.half() for name, W in network.state_dict().items()}
     network.load_state_dict(weights)
     return weights
@@ -315,7 +321,7 @@ TUNED = {  # the T at which it is searched: so long that the model learns at som
 def tune(variant: str, rate: float, seed: int) -> Trained:
     """Measure how much a model gets wrong at its length of TUNED, on the mean over all checks: early learning counts."""
     T, generator = TUNED[variant], torch.Generator().manual_seed(seed)
-    network = built(variant, T, generator).to(pick_device())
+    network = build(variant, T, generator).to(pick_device())
     accuracies = learn(network, T, rate, generator, new=torch.Generator().manual_seed(TEST + 1 + seed))
     left = 1 + STEPS // EVERY - len(accuracies)  # checks after it has stopped, for which it stays as it is
     wrong = 1 - (sum(accuracies) + left * accuracies[-1]) / (1 + STEPS // EVERY)
@@ -333,17 +339,17 @@ RATES = RateSearch(
 def train(model: str, T: int, seed: int) -> Trained:
     """Measure the initial gradient of a model for sequences of T, and, up to T = TRAINED[model], train and test it."""
     generator = torch.Generator().manual_seed(seed)  # draws the weights, then the sequences to learn from
-    network = built(model, T, generator).to(pick_device())
+    network = build(model, T, generator).to(pick_device())
     gradient = initial_gradient(network, T)
     measured = {"log_gradient": gradient if gradient > -math.inf else None}  # JSON has no −∞
     if T > TRAINED[model]:
         return Trained(measured)
     rate = RATES.best(model)
     accuracies = learn(network, T, rate, generator, new=torch.Generator().manual_seed(TEST + 1 + seed))
-    weights = rounded(network)
+    weights = round_weights(network)
     final = accuracy(network, *draw(TESTED, T, torch.Generator().manual_seed(TEST)))
     measured |= {"rate": rate, "accuracies": accuracies, "accuracy": final}
-    return Trained(measured, weights if seed == 0 else None)
+    return Trained(measured, weights if (model, seed) == ("attention", 0) else None)
 
 
 LENGTHS, SEEDS = [8, 16, 32, 64, 128, 256, 512, 1024], [0, 1, 2]
@@ -382,9 +388,40 @@ HELD_OUT = Experiment(  # what was found on the runs above is tested on these
 )
 
 
-def restored(model: str, T: int) -> Recall:
-    """Return the network of the stored checkpoint, of seed 0.  Raises ValueError where none was kept."""
-    weights = EXPERIMENT.weights(model=model, T=T, seed=0)
-    network = built(model, T, torch.Generator())
-    network.load_state_dict(weights)
+# What is stored
+
+
+@cache
+def stored_runs() -> dict[tuple[str, int, int], dict]:
+    """Return what was measured in each run, by model, T and seed."""
+    return {tuple(run.settings[name] for name in ("model", "T", "seed")): run.measured for run in EXPERIMENT.results()}
+
+
+def stored_accuracy(model: str, T: int, seed: int, step: int = STEPS) -> float:
+    """Return the accuracy of a run after ``step`` steps; a run that stopped earlier keeps its last one.
+
+    Raises ValueError for a run that was not trained.
+    """
+    measured = stored_runs().get((model, T, seed), {})
+    if "accuracies" not in measured:
+        raise ValueError(f"model {model!r} was not trained with T={T}, seed={seed}: the longest T of each is {TRAINED}")
+    curve = [*measured["accuracies"][:-1], measured["accuracy"]]
+    return curve[min(step // EVERY, len(curve) - 1)]
+
+
+def median_accuracy(model: str, T: int, seeds: Sequence[int] = SEEDS, step: int = STEPS) -> float:
+    """Return the median accuracy over some seeds, as ``stored_accuracy`` has them."""
+    return median(stored_accuracy(model, T, seed, step) for seed in seeds)
+
+
+def longest_learned(model: str, seeds: Sequence[int] = SEEDS, step: int = STEPS) -> int:
+    """Return the largest T at which the median of the seeds has learned the task, or 0."""
+    trained = [T for T in LENGTHS if T <= TRAINED[model]]
+    return max((T for T in trained if median_accuracy(model, T, seeds, step) >= LEARNED), default=0)
+
+
+def load(model: str, T: int) -> Recall:
+    """Return the stored network of seed 0.  Raises ValueError for any but attention: no others are kept."""
+    network = build(model, T, torch.Generator())
+    network.load_state_dict(EXPERIMENT.weights(model=model, T=T, seed=0))
     return network

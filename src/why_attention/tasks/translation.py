@@ -35,12 +35,10 @@ from why_attention.tasks.rates import RateSearch
 __all__ = [
     "LEXICON",
     "Pair",
-    "Batch",
-    "Translator",
     "pair",
     "batch",
-    "written",
-    "trained",
+    "decode",
+    "load",
     "LENGTHS",
     "LONGEST",
     "EXPERIMENT",
@@ -119,18 +117,18 @@ def batch(pairs: list[Pair]) -> Batch:
     lengths = torch.tensor([len(one.source) for one in pairs])
     S = int(lengths.max())
 
-    def padded(rows: list[list[int]], width: int) -> Tensor:
+    def pad(rows: list[list[int]], width: int) -> Tensor:
         return torch.tensor([row + [END] * (width - len(row)) for row in rows]).to(pick_device())
 
     return Batch(
-        padded([[SOURCE_NUMBER[word] for word in one.source] for one in pairs], S),
+        pad([[SOURCE_NUMBER[word] for word in one.source] for one in pairs], S),
         lengths.to(pick_device()),
-        padded([[TARGET_NUMBER[word] for word in one.target] for one in pairs], S + 1),
-        padded([one.alignment for one in pairs], S),
+        pad([[TARGET_NUMBER[word] for word in one.target] for one in pairs], S + 1),
+        pad([one.alignment for one in pairs], S),
     )
 
 
-def written(numbers: Tensor) -> list[str]:
+def decode(numbers: Tensor) -> list[str]:
     """Return the words of a translation (n,), up to its END."""
     numbers = numbers.tolist()
     return [TARGET_WORDS[number] for number in numbers[: numbers.index(END) if END in numbers else None]]
@@ -234,7 +232,7 @@ def train(
     translator, optimiser = begin(model, seed, RATES.best(model) if rate is None else rate, size)
     rng = random.Random(seed)
     held_out = draw(HELD_OUT * longest, longest, rng)
-    how = until_no_better(
+    how = train_to_plateau(
         lambda: learn(translator, draw(BATCH, longest, rng), optimiser),
         lambda: held_out_loss(translator, held_out),
         optimiser,
@@ -248,7 +246,7 @@ def train(
     )
 
 
-def until_no_better(
+def train_to_plateau(
     step: Callable[[], None], loss: Callable[[], float], optimiser: torch.optim.Optimizer, cap: int = CAP
 ) -> dict[str, Any]:
     """Take steps until the loss no longer improves: the stopping rule of both translators.
@@ -361,7 +359,7 @@ EXPERIMENT = Experiment(
 )
 
 
-def trained(model: str) -> Translator:
+def load(model: str) -> Translator:
     """Return the stored translator of seed 0, on the CPU and in eval mode."""
     check_model(model)
     translator = Translator(model == "attention")
