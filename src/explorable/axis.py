@@ -20,8 +20,8 @@ class Axis:
     """One axis, or one colour scale: its symbol, words, unit and limits.
 
     limits: (low, high), or a function of controls that returns them.  log10: the numbers are log10 of what the axis
-    shows, and −∞ stands for an exact zero.  resolution: the step to which frames round its numbers; left out, 1/60000
-    of each frame's range.
+    shows, and −∞ stands for an exact zero.  resolution: the step to which frames round its numbers; left out, nine
+    digits are kept.
     Raises ValueError for limits that do not rise and a resolution that is not above 0.
     """
 

@@ -103,17 +103,14 @@ class Control:
             raise ValueError(f"{self.name} = {value!r}: it must be {wanted} from {low} to {high}")
         return int(value) if whole else float(value)
 
-    def words(self, value: Any) -> str:
-        """Return a value as the reader sees it."""
-        return str(self.values[value] if isinstance(self.values, dict) else value)
-
     def spec(self) -> dict:
         """Return what the browser needs, in the page's language."""
+        words = [str(w) for w in self.values.values()] if isinstance(self.values, dict) else [str(v) for v in self.grid]
         return {
             "name": self.name,
             "kind": self.kind,
             "values": self.grid,
-            "words": [self.words(value) for value in self.grid],
+            "words": words,
             "label": str(self.label),
             "symbol": self.symbol,
             "unit": str(self.unit),

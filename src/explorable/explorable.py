@@ -41,7 +41,7 @@ class Setting(traitlets.TraitType):
         self.control = control
         self.tag(sync=True)
 
-    def validate(self, obj, value):
+    def validate(self, obj: object, value: Any) -> Any:
         return self.control.check(value)
 
 
@@ -81,15 +81,15 @@ class Explorable(anywidget.AnyWidget):
         check_name_and_words(name, title, caption)
         rows = rows or [len(panels)]
         if sum(rows) != len(panels) or not set(rows) <= {1, 2, 3}:
-            raise ValueError(f"rows {rows} are for {sum(rows)} of the {len(panels)} panels: all, with 1 to 3 in a row")
+            raise ValueError(f"rows {rows} place {sum(rows)} panels of {len(panels)}: place each, 1 to 3 in a row")
         sources: list[Source] = []
         slots = sentence.sources(controls)
 
-        def add(function, where, *shapes, **precision) -> int:
+        def add(function: Any, where: str, *shapes: tuple, **precision: Any) -> int:
             sources.append(Source(function, controls, f"{name}, {where}", shapes, **precision))
             return len(sources) - 1
 
-        def add_words(function, where) -> str:
+        def add_words(function: Any, where: str) -> str:
             slot = f"words {len(slots)}"  # no name in Python, so no slot of the sentence has it
             slots[slot] = Source(function, controls, f"{name}, {where}")
             return slot
@@ -117,7 +117,6 @@ class Explorable(anywidget.AnyWidget):
         self._kept = Frames(block, {control.name: len(control.grid) for control in controls})
         for panel, panel_spec in zip(panels, spec["panels"]):
             panel.check(panel_spec, self._kept, f"{name}, {panel_spec['title']!r}")
-        sentence.check(spec["sentence"], self._kept, name)
         self._panels, self._sentence, self._sources, self._slots = panels, sentence, sources, slots
         self._computing = Lock()  # the kernel runs messages in threads
         self.add_traits(**{control.name: Setting(control) for control in controls})
@@ -163,7 +162,8 @@ class Explorable(anywidget.AnyWidget):
 
     def _shown(self, view: View) -> dict[str, Any]:
         panels = [panel.at(spec, view) for panel, spec in zip(self._panels, self._spec["panels"])]
-        return {"sentence": self._sentence.at(self._spec["sentence"], view, self._controls), "panels": panels}
+        words = {spec["name"]: words_of(spec, view.value(spec["name"])) for spec in self._spec["controls"]}
+        return {"sentence": self._sentence.at(self._spec["sentence"], view, words), "panels": panels}
 
     def _picture(self) -> dict[str, str]:
         """Return the still picture of the start state, {src, alt}."""
@@ -178,7 +178,7 @@ class Explorable(anywidget.AnyWidget):
         data["text/html"] = self.html()
         return data, metadata
 
-    def _answer(self, _widget, message: dict, _buffers) -> None:
+    def _answer(self, _widget: object, message: dict, _buffers: list) -> None:
         """Answer a figure in a browser: greet it, or compute the parts that it asks for at the values that it names.
 
         A part is the number of a source or the name of a slot; the answer is one block of frames (js/kernel.js).
@@ -192,6 +192,11 @@ class Explorable(anywidget.AnyWidget):
         except Exception as error:  # whatever it is, the reader must hear of it
             return self.send({**reply, "type": "failed", "error": str(error) or repr(error)})
         self.send(reply, [block])
+
+
+def words_of(control: dict, value: Any) -> str:
+    """Return a control's value as the reader sees it, in the figure's language."""
+    return control["words"][control["values"].index(value)] if value in control["values"] else str(value)
 
 
 def check_name_and_words(name: str, title: Words, caption: Words) -> None:

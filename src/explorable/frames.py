@@ -34,7 +34,7 @@ def encode(array: np.ndarray, resolution: float | None, apart: bool = False) -> 
     low, high = (values.min(), values.max()) if values.size else (0.0, 0.0)
     if array.dtype.kind in "biu":
         resolution = 1.0
-    step = resolution or (high - low) / 60000 or 1.0
+    step = resolution or (high - low) / 4e9 or 1.0
     multiples = np.round(values / step) if resolution else values / step
     if resolution and apart:
         multiples = np.where(multiples == 0, np.sign(values), multiples)
@@ -69,7 +69,7 @@ def pack(sources: list[Source], slots: dict[str, Source]) -> bytes:
         tables.append({"controls": source.names, "at": at})
     texts = {}
     for name, slot in slots.items():
-        said = [str(value) for value in slot.values()]
+        said = slot.texts()
         words = sorted(set(said))
         texts[name] = {"controls": slot.names, "words": words, "at": [words.index(text) for text in said]}
     header = json.dumps({"frames": frames, "tables": tables, "slots": texts}, separators=(",", ":")).encode()

@@ -57,8 +57,5 @@ def power_of_ten(power: int) -> str:
 
 
 def digits_kept(resolution: float | None) -> int:
-    """Return how many digits of a number are known where a frame keeps multiples of a resolution of its log10: 1 to 4.
-
-    Without a resolution a frame keeps 1/60000 of its range, three digits for up to 30 decades.
-    """
-    return 3 if resolution is None else next((n for n in (4, 3, 2) if resolution <= 5 * 10 ** -(n + 1)), 1)
+    """Return how many digits of a number are known where a frame keeps multiples of a step of its log10: 1 to 4."""
+    return next((n for n in (4, 3, 2) if (resolution or 0) <= 5 * 10 ** -(n + 1)), 1)

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from string import Formatter
 
 from .control import Control
-from .frames import Frames, View
+from .frames import View
 from .source import Source
 from .text import Words
 
@@ -18,6 +19,19 @@ class Choice:
 
     function: Callable
     words: list[Words]
+
+    def number(self, where: str) -> Callable[..., int]:
+        """Return the function, made to raise ValueError for a number that none of the words has."""
+
+        @wraps(self.function)
+        def number(**settings):
+            if (chosen := self.function(**settings)) not in range(len(self.words)):
+                raise ValueError(
+                    f"{where} chose {chosen!r}: it must give a whole number from 0 to {len(self.words) - 1}"
+                )
+            return int(chosen)
+
+        return number
 
 
 class Sentence:
@@ -51,28 +65,22 @@ class Sentence:
             raise ValueError(f"the sentence has slots {sorted(empty)} that no function and no control fills")
         if idle := set(self.slots) - named:
             raise ValueError(f"the sentence has functions {sorted(idle)} for slots that its template does not name")
-        functions = {n: slot.function if isinstance(slot, Choice) else slot for n, slot in self.slots.items()}
-        return {n: Source(f, controls, f"slot {n!r} of the sentence") for n, f in functions.items()}
+        sources = {}
+        for name, slot in self.slots.items():
+            where = f"slot {name!r} of the sentence"
+            sources[name] = Source(slot.number(where) if isinstance(slot, Choice) else slot, controls, where)
+        return sources
 
-    def at(self, spec: dict, view: View, controls: dict[str, Control]) -> str:
-        """Return the sentence at a setting, as the browser writes it."""
+    def at(self, spec: dict, view: View, words: dict[str, str]) -> str:
+        """Return the sentence at a setting, as the browser writes it. words: those of each control's value."""
         said = []
         for text, slot in spec["parts"]:
             said.append(text)
             if slot in spec["choices"]:
                 said.append(spec["choices"][slot][int(view.words(slot))])
-            elif slot in self.slots:
-                said.append(view.words(slot))
             elif slot is not None:
-                said.append(controls[slot].words(view.value(slot)))
+                said.append(view.words(slot) if slot in self.slots else words[slot])
         return "".join(said)
-
-    def check(self, spec: dict, frames: Frames, where: str) -> None:
-        """Raise a ValueError where a choice has no words for a number that its function gives."""
-        for slot, words in spec["choices"].items():
-            numbers = frames.header["slots"][slot]["words"]
-            if missing := [number for number in numbers if number not in map(str, range(len(words)))]:
-                raise ValueError(f"{where}: slot {slot!r} chose {missing} of {len(words)} words, counted from 0")
 
     def spec(self) -> dict:
         """Return what the browser needs, in the page's language."""

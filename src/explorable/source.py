@@ -1,9 +1,10 @@
 """A source: one function of some of a figure's controls, evaluated at every setting of them."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from itertools import product
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ class Source:
 
     A constant instead of a function is a source that depends on no control.  shapes: the shapes that its arrays may
     have, with None for any length; none for a source of words.  resolution: the step to which frames round its numbers
-    (None: 1/60000 of each frame's range).  apart: a number that is not 0 is kept as one step at least.
+    (None: nine digits are kept).  apart: a number that is not 0 is kept as one step at least.
     Raises ValueError for a parameter that names no control.
     """
 
@@ -39,7 +40,9 @@ class Source:
         known = {control.name: control for control in controls}
         parameters = list(inspect.signature(self.function).parameters)
         if unknown := [name for name in parameters if name not in known]:
-            raise ValueError(f"{where} depends on {unknown}, but the figure's controls are {list(known)}")
+            raise ValueError(
+                f"{where} depends on {unknown}, but the figure's controls are {list(known)}; a default counts too"
+            )
         self.grids = {name: known[name].grid for name in parameters}
 
     @property
@@ -53,30 +56,46 @@ class Source:
         alone.grids = {name: [values[name]] for name in self.grids}
         return alone
 
-    def values(self) -> list:
-        """Return the function's values at all settings, the last control fastest."""
-        settings = product(*self.grids.values())
-        return [self.function(**dict(zip(self.grids, setting))) for setting in settings]
+    def results(self) -> Iterator[tuple[str, Any]]:
+        """Call the function at all settings, the last control fastest; yield where that is, in words, and its value."""
+        for values in product(*self.grids.values()):
+            setting = dict(zip(self.grids, values))
+            where = self.where + "".join(f" at {name}={value!r}" for name, value in setting.items())
+            try:
+                yield where, self.function(**setting)
+            except Exception as error:
+                if hasattr(error, "add_note"):  # Python 3.11
+                    error.add_note(where)
+                raise
 
     def arrays(self) -> list[np.ndarray]:
-        """Return ``values`` as arrays. Raises ValueError where one holds NaN, +∞ or no numbers."""
-        return [self.as_array(value) for value in self.values()]
+        """Return what the function gives at all settings as arrays. Raises ValueError for NaN, +∞ and no numbers."""
+        return [self.as_array(value, where) for where, value in self.results()]
 
-    def as_array(self, value: Any) -> np.ndarray:
+    def texts(self) -> list[str]:
+        """Return what the function gives at all settings as words. Raises ValueError for what is neither text nor whole."""
+        texts = []
+        for where, value in self.results():
+            if not isinstance(value, str | Integral):
+                raise ValueError(f"{where} gave {value!r}: it must give text, or a whole number")
+            texts.append(str(value))
+        return texts
+
+    def as_array(self, value: Any, where: str) -> np.ndarray:
         """Return one value of the function as an array of a shape that may be."""
         try:
             array = np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
         except ValueError as error:
-            raise ValueError(f"{self.where} gave rows of different lengths: {error}") from error
+            raise ValueError(f"{where} gave rows of different lengths: {error}") from error
         if array.dtype.kind not in "biuf":
-            raise ValueError(f"{self.where} gave {array.dtype}: it must give numbers")
+            raise ValueError(f"{where} gave {array.dtype}: it must give numbers")
         if not any(fits(array.shape, shape) for shape in self.shapes):
             wanted = " or ".join(str(shape).replace("None", "any") for shape in self.shapes)
-            raise ValueError(f"{self.where} gave the shape {array.shape}: it must give {wanted}")
+            raise ValueError(f"{where} gave the shape {array.shape}: it must give {wanted}")
         if bad := int(np.isnan(array).sum() + np.isposinf(array).sum()):
-            raise ValueError(f"{self.where} gave {bad} NaN or +∞ among {array.size} numbers: it must give 0 of them")
+            raise ValueError(f"{where} gave {bad} NaN or +∞ among {array.size} numbers: it must give 0 of them")
         if (largest := np.abs(array[np.isfinite(array)], dtype=float).max(initial=0)) > LARGEST:
-            raise ValueError(f"{self.where} gave {largest:g}: a number of a figure is at most {LARGEST:g} in size")
+            raise ValueError(f"{where} gave {largest:g}: a number of a figure is at most {LARGEST:g} in size")
         return array
 
 
