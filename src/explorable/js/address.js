@@ -5,13 +5,14 @@
 export function readAddress(hash) {
   const states = new Map();
   for (const part of hash.replace(/^#/, "").split("&")) {
-    const colon = part.indexOf(":");
-    if (colon < 0) continue;
-    const pairs = part.slice(colon + 1).split(";").map((pair) => /^([^=]*)=(.*)$/s.exec(pair));
-    states.set(decoded(part.slice(0, colon)), new Map(pairs.filter(Boolean).map((pair) => pair.slice(1).map(decoded))));
+    const [figure, state] = split(part, /^([^:]*):(.*)$/s) ?? [];
+    const pairs = state?.split(";").map((pair) => split(pair, /^([^=]*)=(.*)$/s)?.map(decoded));
+    if (pairs) states.set(decoded(figure), new Map(pairs.filter(Boolean)));
   }
   return states;
 }
+
+const split = (text, pattern) => pattern.exec(text)?.slice(1);
 
 function decoded(text) {
   try {
@@ -23,7 +24,8 @@ function decoded(text) {
 
 // states: as readAddress gives them, figures in their start state left out.
 export function fragmentOf(states) {
-  const parts = [...states].map(([figure, state]) => `${encodeURIComponent(figure)}:${[...state].map((pair) => pair.map(encodeURIComponent).join("=")).join(";")}`);
+  const textOf = (state) => [...state].map((pair) => pair.map(encodeURIComponent).join("=")).join(";");
+  const parts = [...states].map(([figure, state]) => `${encodeURIComponent(figure)}:${textOf(state)}`);
   return parts.length ? `#${parts.join("&")}` : "";
 }
 

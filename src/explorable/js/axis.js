@@ -20,7 +20,7 @@ export function ticksBetween([low, high], count, whole) {
 }
 
 // A symbol like s_{T−l} as tspans: letters italic, what follows _ lowered.
-export function symbolSpans(symbol) {
+function symbolSpans(symbol) {
   const spans = [];
   for (const [, lowered, braced, letters, other] of symbol.matchAll(/_(?:\{([^}]*)\}|(.))|([A-Za-z]+)|([^A-Za-z_]+)/gu)) {
     const text = lowered ?? braced ?? letters ?? other;
@@ -34,10 +34,12 @@ export function symbolSpans(symbol) {
   return spans;
 }
 
+// Words in a plot. anchor: which end of them is at x.
+export const textAt = (kind, x, y, anchor, ...words) => node("text", { class: kind, x, y, "text-anchor": anchor }, ...words);
+
 // An axis's name: symbol, words and unit.
-export function axisName(axis, attributes) {
-  const unit = axis.unit ? ` (${axis.unit})` : "";
-  return node("text", { class: "axis-name", ...attributes }, ...symbolSpans(axis.symbol), ` ${axis.label}${unit}`);
+function axisName(axis, x, y, anchor) {
+  return textAt("axis-name", x, y, anchor, ...symbolSpans(axis.symbol), ` ${axis.label}${axis.unit ? ` (${axis.unit})` : ""}`);
 }
 
 // A symbol as plain text, for sentences: s_{T−l} without the marks of its index.
@@ -53,22 +55,22 @@ export function drawAxes(panel, [xLimits, yLimits], box, whole = false) {
   const y = scaleBetween(yLimits, [box.bottom, box.top]);
   const parts = [];
   for (const tick of ticksBetween(xLimits, (box.right - box.left) / across, whole || panel.x.log10)) {
-    parts.push(node("text", { class: "tick", x: x(tick), y: box.bottom + 18, "text-anchor": "middle" }, tickText(tick, panel.x)));
+    parts.push(textAt("tick", x(tick), box.bottom + 18, "middle", tickText(tick, panel.x)));
     parts.push(node("path", { class: "grid", d: `M${x(tick)},${box.bottom}v5` }));
   }
   for (const tick of ticksBetween(yLimits, (box.bottom - box.top) / upwards, whole || panel.y.log10)) {
     parts.push(node("path", { class: "grid", d: `M${box.left},${y(tick)}H${box.right}` }));
-    parts.push(node("text", { class: "tick", x: box.left - 6, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick, panel.y)));
+    parts.push(textAt("tick", box.left - 6, y(tick) + 4, "end", tickText(tick, panel.y)));
   }
-  parts.push(axisName(panel.x, { x: (box.left + box.right) / 2, y: box.bottom + 38, "text-anchor": "middle" }));
-  parts.push(axisName(panel.y, { x: 2, y: box.top - 12 }));
+  parts.push(axisName(panel.x, (box.left + box.right) / 2, box.bottom + 38, "middle"), axisName(panel.y, 2, box.top - 12, "start"));
   return { x, y, parts };
 }
 
 // A number's colour on a colour scale, as [r, g, b].
 export function colorAt(colormap, [low, high], value) {
   const place = Math.min(1, Math.max(0, (value - low) / (high - low))) * (colormap.length - 1);
-  const [a, b] = [colormap[Math.floor(place)], colormap[Math.ceil(place)]].map((hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16)));
+  const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+  const [a, b] = [channels(colormap[Math.floor(place)]), channels(colormap[Math.ceil(place)])];
   return a.map((channel, i) => Math.round(channel + (b[i] - channel) * (place % 1)));
 }
 
@@ -78,12 +80,11 @@ export function drawColorBar(panel, limits, bar) {
   const width = (bar.right - bar.left) / steps;
   const x = scaleBetween(limits, [bar.left, bar.right]);
   const at = scaleBetween([0, steps - 1], limits);
-  const parts = Array.from({ length: steps }, (_, i) =>
-    node("rect", { x: bar.left + i * width, y: bar.top, width: width + 0.5, height: 10, fill: `rgb(${colorAt(panel.colormap, limits, at(i))})` }),
-  );
+  const fill = (i) => `rgb(${colorAt(panel.colormap, limits, at(i))})`;
+  const piece = (_, i) => node("rect", { x: bar.left + i * width, y: bar.top, width: width + 0.5, height: 10, fill: fill(i) });
+  const parts = Array.from({ length: steps }, piece);
   for (const tick of ticksBetween(limits, (bar.right - bar.left) / 45, panel.scale.log10)) {
-    parts.push(node("text", { class: "tick", x: x(tick), y: bar.top + 24, "text-anchor": "middle" }, tickText(tick, panel.scale)));
+    parts.push(textAt("tick", x(tick), bar.top + 24, "middle", tickText(tick, panel.scale)));
   }
-  parts.push(axisName(panel.scale, { x: bar.left, y: bar.top - 8 }));
-  return parts;
+  return [...parts, axisName(panel.scale, bar.left, bar.top - 8, "start")];
 }

@@ -56,7 +56,8 @@ function makeSlider(control, title, { changed, refuse, words }) {
 // The box of a slider, hidden until a kernel answers. refuse(sentence) says why a value is not taken.
 function makeBox({ name, label, values, whole }, { changed, refuse, words }) {
   const [low, high] = [values[0], values.at(-1)];
-  const box = element("input", { class: "box", type: "number", min: low, max: high, step: whole ? 1 : "any", hidden: "", "aria-label": fill(words.typed, { label }) });
+  const box = element("input", { class: "box", type: "number", min: low, max: high, step: whole ? 1 : "any", hidden: "" });
+  box.setAttribute("aria-label", fill(words.typed, { label }));
   const takes = (value) => value >= low && value <= high && (!whole || Number.isInteger(value)); // not NaN, an empty box
   let current;
   function show(value) {
@@ -88,8 +89,8 @@ function makeControl(control, handlers) {
 // and the words.
 export function makeControls(specs, handlers) {
   const made = new Map(specs.map((control) => [control.name, makeControl(control, handlers)]));
-  const box = (advanced) => element("div", { class: "controls" }, ...specs.filter((control) => control.advanced === advanced).map(({ name }) => made.get(name).element));
-  const [all, more] = [box(false), box(true)];
+  const [all, more] = [element("div", { class: "controls" }), element("div", { class: "controls" })];
+  for (const { name, advanced } of specs) (advanced ? more : all).append(made.get(name).element);
   if (more.hasChildNodes()) all.append(element("details", { class: "more" }, element("summary", {}, handlers.words.more), more));
   let shown = new Map();
   function show(values) {

@@ -11,10 +11,8 @@ function hashOf(drawn, hash = 0x811c9dc5) {
 
 // The same with plain arrays.
 function plain(drawn) {
-  if (ArrayBuffer.isView(drawn)) return Array.from(drawn);
-  if (Array.isArray(drawn)) return drawn.map(plain);
-  if (typeof drawn === "object") return Object.fromEntries(Object.entries(drawn).map(([name, part]) => [name, plain(part)]));
-  return drawn;
+  if (ArrayBuffer.isView(drawn) || Array.isArray(drawn)) return Array.from(drawn, plain);
+  return typeof drawn === "object" ? Object.fromEntries(Object.entries(drawn).map(([name, part]) => [name, plain(part)])) : drawn;
 }
 
 export function publish(figure, drawn, state) {

@@ -19,7 +19,8 @@ function frameAt(block, number) {
 }
 
 function decode(body, [start, size, shape, offset, step]) {
-  const codes = new CODES[size](body, start, shape.reduce((a, b) => a * b, 1));
+  const length = shape.reduce((a, b) => a * b, 1);
+  const codes = new CODES[size](body, start, length);
   return { shape, values: Float64Array.from(codes, (code) => (code === 0 ? -Infinity : step * (offset + code - 1))) };
 }
 

@@ -1,4 +1,4 @@
-// The connection to the kernel: asks for what is off the grid, one request at a time.
+// The messages to and from a kernel: asks for what is off the grid, one request at a time.
 
 import { unpack } from "./frames.js";
 
@@ -6,9 +6,7 @@ const PATIENCE = 20000; // milliseconds without an answer, after which the kerne
 
 // heard.alive(): the kernel has answered.  heard.lost(why): it cannot be reached ("gone") or does not answer ("busy").
 // heard.answered(request, block, error): the answer to a request, as an unpacked block or as an error's words.
-export function kernelOf(model, heard) {
-  return model.send ? new Kernel(model, heard) : { ask() {}, greet() {}, close() {} }; // a page has no kernel
-}
+export const kernelOf = (model, heard) => new Kernel(model, heard);
 
 class Kernel {
   view = Math.random().toString(36).slice(2); // views of one figure share its kernel's messages
@@ -17,8 +15,7 @@ class Kernel {
   gone = false;
 
   constructor(model, heard) {
-    this.model = model;
-    this.heard = heard;
+    Object.assign(this, { model, heard });
     model.on("msg:custom", this.receive);
     model.on("comm_live_update", this.revive);
     this.greet(); // nobody waits for the answer: a busy kernel may take long
@@ -40,9 +37,9 @@ class Kernel {
     try {
       this.model.send({ ...message, view: this.view });
     } catch {
+      // the kernel has died, or this is a page, whose model cannot send
       clearTimeout(this.timer);
-      this.inFlight = null;
-      this.gone = true;
+      [this.inFlight, this.gone] = [null, true];
       this.heard.lost("gone");
     }
   }
@@ -66,8 +63,7 @@ class Kernel {
 
   // A new kernel: nothing that was asked of the last one will be answered.
   revive = () => {
-    this.inFlight = null;
-    this.gone = false;
+    [this.inFlight, this.gone] = [null, false];
     this.greet();
   };
 

@@ -7,48 +7,33 @@ import { KINDS } from "./kinds.js";
 const { columns: COLUMNS, gap: GAP } = LOOK.stage; // a panel takes all columns, a half or a third
 const LEAST = 200; // pixels: no panel is drawn narrower
 
-export class Stage {
-  constructor({ panels, rows }, words) {
-    this.rows = rows;
-    this.rowOf = rows.flatMap((count, row) => Array(count).fill(row));
-    const narrowestIn = (row) => Math.max(...panels.filter((_, i) => this.rowOf[i] === row).map(({ kind }) => KINDS[kind].narrowest));
-    this.narrowest = rows.map((_, row) => narrowestIn(row));
-    this.panels = panels.map((panel) => KINDS[panel.kind].make(panel, words));
-    this.element = element("div", { class: "stage" }, ...this.panels.map((panel) => panel.element));
-    this.width = 0; // as last measured: to read it costs a layout
-  }
+export function makeStage({ panels: specs, rows }, words) {
+  const panels = specs.map((spec) => KINDS[spec.kind].make(spec, words));
+  const stage = element("div", { class: "stage" }, ...panels.map((panel) => panel.element));
+  const left = panels.map((panel, i) => [panel, KINDS[specs[i].kind].narrowest]);
+  const inRows = rows.map((count) => left.splice(0, count));
+  let width = 0; // as last measured: to read it costs a layout
 
+  function drawRow(row, view) {
+    const narrowest = Math.max(...row.map(([, pixels]) => pixels));
+    const side = Math.min(row.length, Math.max(1, Math.floor((width + GAP) / (narrowest + GAP)))); // panels side by side
+    return row.map(([panel], i) => {
+      const span = `${i ? "auto" : 1} / span ${COLUMNS / side}`; // a row begins at the left
+      if (panel.element.style.gridColumn !== span) panel.element.style.gridColumn = span;
+      return panel.draw(view, Math.max(LEAST, (width + GAP) / side - GAP));
+    });
+  }
   // Returns whether the width has changed.
-  measure() {
-    const before = this.width;
-    this.width = this.element.clientWidth;
-    return this.width !== before;
+  function measure() {
+    const before = width;
+    width = stage.clientWidth;
+    return width !== before;
   }
-
-  // Put a panel in its place and return its width.
-  place(panel, i) {
-    const row = this.rowOf[i];
-    const fit = Math.floor((this.width + GAP) / (this.narrowest[row] + GAP));
-    const side = Math.min(this.rows[row], Math.max(1, fit)); // panels side by side
-    const span = `${row === this.rowOf[i - 1] ? "auto" : 1} / span ${COLUMNS / side}`; // a row begins at the left
-    if (panel.element.style.gridColumn !== span) panel.element.style.gridColumn = span;
-    return Math.max(LEAST, (this.width + GAP) / side - GAP);
-  }
-
-  // The parts of the figure that the panels show: at once, and later.
-  needs(view) {
-    const needs = this.panels.map((panel) => panel.needs(view));
-    return { now: needs.flatMap(({ now }) => now), later: needs.flatMap(({ later }) => later) };
-  }
-
-  draw(view) {
-    return this.panels.map((panel, i) => panel.draw(view, this.place(panel, i)));
-  }
-
   // Call changed() when the width changes. Returns a function that ends this.
-  watch(changed) {
-    const observer = new ResizeObserver(() => this.measure() && changed());
-    observer.observe(this.element);
+  function watch(changed) {
+    const observer = new ResizeObserver(() => measure() && changed());
+    observer.observe(stage);
     return () => observer.disconnect();
   }
+  return { element: stage, panels, draw: (view) => inRows.flatMap((row) => drawRow(row, view)), measure, watch };
 }

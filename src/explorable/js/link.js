@@ -21,7 +21,8 @@ export function makeLink(addressOf, words) {
   let timer;
   link.addEventListener("click", async (event) => {
     event.preventDefault();
-    link.textContent = await copy(addressOf()).then(() => words.copied, () => words.uncopied);
+    const copied = copy(addressOf()).then(() => words.copied);
+    link.textContent = await copied.catch(() => words.uncopied);
     clearTimeout(timer);
     timer = setTimeout(() => (link.textContent = words.copy), SHOWN);
   });

@@ -1,66 +1,43 @@
-// A figure with a kernel: shows whether one answers, and takes what it has computed.
+// What a kernel adds to a figure: values off the grid, or a sentence that says why it no longer answers.
 
 import { kernelOf } from "./kernel.js";
 
-export class Live {
-  constructor(figure, model) {
-    this.figure = figure;
-    this.kernel = kernelOf(model, this);
-  }
+export function connect(figure, model) {
+  const { root, state, numbers, controls, picking, words } = figure;
+  const status = () => root.dataset.kernel; // "alive", "busy" or "gone"; nothing if never connected
+  const isLive = () => status() === "alive";
+  const news = () => words[status()] ?? "";
 
-  // "alive", "busy", "gone", or nothing if never connected.
-  get status() {
-    return this.figure.root.dataset.kernel;
+  function become(next) {
+    root.dataset.kernel = next;
+    controls.offer(isLive());
   }
-
-  set status(status) {
-    this.figure.root.dataset.kernel = status;
-    this.figure.controls.offer(status === "alive");
+  function alive() {
+    if (isLive()) return;
+    become("alive");
+    picking.tell("");
+    state.follow();
+    figure.update();
   }
-
-  get on() {
-    return this.status === "alive";
+  function lost(why) {
+    if (!status() || status() === why) return; // ignore if never connected
+    become(why);
+    figure.update();
+    picking.tell(news());
   }
-
-  // What the reader should know: nothing, or why the kernel does not answer.
-  news() {
-    return this.figure.words[this.status] ?? "";
-  }
-
-  // parts: what to compute.  spare: the picture can do without them.
-  ask(parts, spare) {
-    this.kernel.ask({ values: this.figure.state.values, parts, spare });
-  }
-
-  // A kernel that has died is noticed before the reader types.
-  greet() {
-    if (this.status) this.kernel.greet();
-  }
-
-  alive() {
-    if (this.on) return;
-    this.status = "alive";
-    this.figure.picking.tell("");
-    this.figure.state.follow();
-    this.figure.update();
-  }
-
-  lost(why) {
-    if (!this.status || this.status === why) return; // ignore if never connected
-    this.status = why;
-    this.figure.update();
-    this.figure.picking.tell(this.news());
-  }
-
-  answered({ parts, values, spare }, block, error) {
-    const { numbers, state, picking, words } = this.figure;
+  function answered({ parts, values, spare }, block, error) {
     if (block) numbers.add(parts, values, block);
     else if (spare) numbers.refuse(parts, values);
     else if (state.is(values)) {
       state.set(state.drawn);
       return picking.tell(words.refused + error);
     }
-    picking.tell(this.news());
-    this.figure.update();
+    picking.tell(news());
+    figure.update();
   }
+  const kernel = kernelOf(model, { alive, lost, answered });
+  // spare: the picture can do without these parts
+  const ask = (parts, spare) => kernel.ask({ values: state.values, parts, spare });
+  const greet = () => status() && kernel.greet(); // a dead kernel is noticed before the reader types
+  return { isLive, news, ask, greet, close: () => kernel.close() };
 }

@@ -2,7 +2,6 @@
 // in the page's address.
 
 import { fragmentOf, readAddress, writeAddress } from "./address.js";
-import { element } from "./elements.js";
 import { render } from "./explorable.js";
 import { notify } from "./notice.js";
 import { wordsOf } from "./words.js";
@@ -43,12 +42,10 @@ function statesWith(key, state) {
 }
 
 async function mountFigure(figure, data, key) {
-  const box = element("div");
   try {
     const model = makeModel(JSON.parse(data.textContent));
     applyAddress(model, key);
-    figure.prepend(box);
-    await render({ model, el: box, linkOf: (state) => location.href.replace(/#.*$/s, "") + fragmentOf(statesWith(key, state)) });
+    await render({ model, el: figure, linkOf: (state) => location.href.replace(/#.*$/s, "") + fragmentOf(statesWith(key, state)) });
     addEventListener("hashchange", () => applyAddress(model, key));
     let timer;
     figure.addEventListener("explorable-change", ({ detail }) => {
@@ -57,7 +54,6 @@ async function mountFigure(figure, data, key) {
     });
   } catch (error) {
     console.warn(`figure ${key}: ${error}`);
-    box.remove(); // half a figure is none
     notify(figure, wordsOf(figure.lang).failed);
   }
 }

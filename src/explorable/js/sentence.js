@@ -26,11 +26,9 @@ export function makeSentence(spec, computed) {
       const text = textOf(slot, view);
       if (shown.textContent !== text) shown.textContent = text;
     }
-    if (output.textContent) {
-      output.setAttribute("aria-busy", true); // a screen reader waits until the reader pauses
-      clearTimeout(timer);
-      timer = setTimeout(() => output.setAttribute("aria-busy", false), PAUSE);
-    }
+    output.setAttribute("aria-busy", true); // a screen reader waits until the reader pauses
+    clearTimeout(timer);
+    timer = setTimeout(() => output.setAttribute("aria-busy", false), PAUSE);
     return output.textContent;
   }
   return { element: output, needs: computed, say };

@@ -5,8 +5,7 @@ import { nearest } from "./nearest.js";
 
 export class State {
   constructor(model, controls) {
-    this.model = model;
-    this.controls = controls;
+    Object.assign(this, { model, controls });
     this.follow();
     this.drawn = this.values;
   }
@@ -28,7 +27,7 @@ export class State {
     this.values = new Map(this.controls.map((control) => [control.name, onGrid(control, this.values.get(control.name))]));
   }
 
-  // Whether the controls still say this.
+  // Whether the controls say this.
   is(values) {
     return this.controls.every(({ name }) => values.get(name) === this.values.get(name));
   }
@@ -39,17 +38,15 @@ export class State {
     return new Map(moved.map(({ name }) => [name, String(this.drawn.get(name))]));
   }
 
-  // Call changed() when the model has a new value. Returns a function that ends this.
+  // Call changed() when the model has another value. Returns a function that ends this.
   listen(changed) {
-    const listeners = this.controls.map(({ name }) => [
-      `change:${name}`,
-      () => {
-        if (this.model.get(name) === this.values.get(name)) return;
-        this.values = new Map(this.values).set(name, this.model.get(name));
-        changed();
-      },
-    ]);
-    for (const [event, listener] of listeners) this.model.on(event, listener);
-    return () => listeners.forEach(([event, listener]) => this.model.off(event, listener));
+    const events = this.controls.map(({ name }) => `change:${name}`);
+    const listener = () => {
+      const before = this.values;
+      this.follow();
+      if (!this.is(before)) changed();
+    };
+    for (const event of events) this.model.on(event, listener);
+    return () => events.forEach((event) => this.model.off(event, listener));
   }
 }

@@ -4,7 +4,8 @@ import { element } from "./elements.js";
 
 function makeTable({ head, rows }, caption) {
   const headRow = element("tr", {}, ...head.map((text) => element("th", { scope: "col" }, text)));
-  const row = ([first, ...others]) => element("tr", {}, element("th", { scope: "row" }, first), ...others.map((text) => element("td", {}, text)));
+  const row = ([first, ...others]) =>
+    element("tr", {}, element("th", { scope: "row" }, first), ...others.map((text) => element("td", {}, text)));
   return element("table", {}, element("caption", {}, caption), element("thead", {}, headRow), element("tbody", {}, ...rows.map(row)));
 }
 

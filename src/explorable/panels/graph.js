@@ -1,11 +1,11 @@
 // The Graph panel: nodes, the edges between them, and for a picked node the nodes that it reads.
 
-import LOOK from "../look.json" with { type: "json" };
-import { colorAt, drawAxes, drawColorBar, plainSymbol } from "../js/axis.js";
+import { colorAt, drawAxes, drawColorBar, plainSymbol, textAt } from "../js/axis.js";
 import { node } from "../js/elements.js";
 import { KINDS } from "../js/kinds.js";
 import { amountText } from "../js/numbers.js";
 import { fill } from "../js/words.js";
+import LOOK from "../look.json" with { type: "json" };
 
 function rowsOf({ shape, values }) {
   return Array.from({ length: shape[0] }, (_, i) => [...values.subarray(i * shape[1], (i + 1) * shape[1])]);
@@ -36,28 +36,28 @@ class Graph {
     const box = { left: 46, top: 34, right: size - 14, bottom: Math.round(Math.min(380, Math.max(240, size * 0.5))) - 46 };
     this.surface.setAttribute("viewBox", `0 0 ${size} ${box.bottom + (shades ? 108 : 46)}`);
     const { x, y, parts } = drawAxes(panel, limits, box, true);
-    if (panel.color) parts.push(node("text", { class: `heading ${panel.color}`, x: box.right, y: box.top - 12, "text-anchor": "end" }, panel.title));
+    if (panel.color) parts.push(textAt(`heading ${panel.color}`, box.right, box.top - 12, "end", panel.title));
     if (shades) parts.push(...drawColorBar(panel, shades, { ...box, top: box.bottom + 74 }));
     this.places = this.nodes.map(([a, b]) => [x(a), y(b)]);
     const across = rising(this.places.map(([a]) => a));
     const gap = Math.min(box.right - box.left, ...across.slice(1).map((a, i) => a - across[i]));
     this.radius = Math.max(2, Math.min(7, 0.4 * gap));
-    parts.push(...this.edges.map(([from, to, strength]) => node("path", { class: "edge", d: this.pathOf(from, to), "stroke-width": 0.5 + 1.5 * strength })));
-    parts.push(...this.nodes.map(([, , number], i) => this.makeNode(i, number, shades)));
-    this.surface.replaceChildren(...parts, this.picked);
+    const edges = this.edges.map(([from, to, strength]) => this.makeEdge(from, to, { "stroke-width": 0.5 + 1.5 * strength }));
+    this.surface.replaceChildren(...parts, ...edges, ...this.nodes.map((_, i) => this.makeNode(i, shades)), this.picked);
     return { kind: "graph", limits, nodes: this.nodes, edges: this.edges };
   }
 
-  pathOf(from, to) {
+  makeEdge(from, to, attributes) {
     const place = (i) => this.places[i].map((number) => number.toFixed(1)).join();
-    return `M${place(from)}L${place(to)}`;
+    return node("path", { class: "edge", d: `M${place(from)}L${place(to)}`, ...attributes });
   }
 
   // In a panel of one colour a node has that colour's mark, hollow where its number is 0.
-  makeNode(i, number, shades) {
+  makeNode(i, shades) {
     const { color, mark, colormap } = this.panel;
-    const [cx, cy] = this.places[i];
-    if (shades) return node("circle", { class: "node", cx, cy, r: this.radius, style: `--color: rgb(${colorAt(colormap, shades, number)})` });
+    const [[cx, cy], number] = [this.places[i], this.nodes[i][2]];
+    const shade = shades && `--color: rgb(${colorAt(colormap, shades, number)})`;
+    if (shade) return node("circle", { class: "node", cx, cy, r: this.radius, style: shade });
     const transform = `translate(${cx.toFixed(1)},${cy.toFixed(1)}) scale(${(this.radius / 4).toFixed(2)})`;
     return node("path", { class: `node ${color} ${number === 0 ? "hollow" : ""}`, transform, d: `M0,0${LOOK.marks[mark].path}` });
   }
@@ -86,8 +86,8 @@ class Graph {
     if (at < 0) return null;
     const [cx, cy] = this.places[at];
     const read = this.edges.filter(([, to]) => to === at);
-    this.picked.append(...read.map(([from, to]) => node("path", { class: `edge ${panel.color ?? ""}`, d: this.pathOf(from, to) })));
-    this.picked.append(node("circle", { class: "ring", cx, cy, r: this.radius + 4 }));
+    const edges = read.map(([from, to]) => this.makeEdge(from, to, { class: `edge ${panel.color ?? ""}` }));
+    this.picked.append(...edges, node("circle", { class: "ring", cx, cy, r: this.radius + 4 }));
     const said = [`${panel.y.label} ${amountText(this.nodes[at][1], panel.y)}`];
     if (panel.scale) said.push(`${panel.scale.label} ${amountText(this.nodes[at][2], panel.scale)}`);
     said.push(read.length === 1 ? words.reads_one : fill(words.reads, { count: read.length }));

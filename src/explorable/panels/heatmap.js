@@ -1,10 +1,10 @@
 // The Heatmap panel: a matrix as colours on a canvas, its axes as SVG over it.
 
-import LOOK from "../look.json" with { type: "json" };
-import { colorAt, drawColorBar, ticksBetween } from "../js/axis.js";
+import { colorAt, drawColorBar, textAt, ticksBetween } from "../js/axis.js";
 import { element, node } from "../js/elements.js";
 import { KINDS } from "../js/kinds.js";
 import { amountText } from "../js/numbers.js";
+import LOOK from "../look.json" with { type: "json" };
 
 const MARGIN = 36; // pixels at the left, for the numbers of the rows
 const LETTER = 7; // pixels: how wide a letter of a tick is, at most
@@ -43,7 +43,7 @@ class Heatmap {
     this.paint(limits);
     const bar = { left: margin, right: this.box.right, top: this.box.bottom + below + 64 };
     this.surface.setAttribute("viewBox", `0 0 ${size} ${bar.top + 56}`); // room for the hatched key, also without one: nothing shifts
-    this.surface.replaceChildren(...drawColorBar(panel, limits, bar), ...this.columnTicks(), ...this.rowTicks(), ...this.names(), ...this.key(bar), this.ring);
+    this.surface.replaceChildren(...drawColorBar(panel, limits, bar), ...this.ticks(), ...this.names(), ...this.key(bar), this.ring);
     return { kind: "heatmap", limits, shape, values, rowWords: this.rowWords ?? [], columnWords: this.columnWords ?? [] };
   }
 
@@ -51,7 +51,8 @@ class Heatmap {
     const { canvas, box, values } = this;
     const [rows, columns] = this.shape;
     [canvas.width, canvas.height] = [columns, rows]; // one pixel a cell; CSS enlarges it with sharp edges
-    Object.assign(canvas.style, { left: `${box.left}px`, top: `${box.top}px`, width: `${box.right - box.left}px`, height: `${box.bottom - box.top}px` });
+    const [width, height] = [box.right - box.left, box.bottom - box.top];
+    canvas.style.cssText = `left: ${box.left}px; top: ${box.top}px; width: ${width}px; height: ${height}px`;
     const image = new ImageData(columns, rows);
     values.forEach((value, i) => {
       // −∞, no path, stays clear: the canvas's hatched ground shows
@@ -66,29 +67,25 @@ class Heatmap {
     return words.map((_, i) => i + 1).filter((number) => (number - 1) % Math.ceil(LINE / this.cell) === 0);
   }
 
-  columnTicks() {
-    const { box, cell, columnWords } = this;
-    return this.ticked(columnWords, this.shape[1]).map((j) => {
-      const x = box.left + (j - 0.5) * cell;
-      if (!columnWords) return node("text", { class: "tick", x, y: box.bottom + 16, "text-anchor": "middle" }, j);
-      const upright = `translate(${x + 4},${box.bottom + 6}) rotate(-90)`; // to be read from below
-      return node("text", { class: "tick", transform: upright, "text-anchor": "end" }, columnWords[j - 1]);
-    });
-  }
-
-  rowTicks() {
-    const { box, cell, rowWords } = this;
-    const place = (i) => ({ x: box.left - 6, y: box.top + (i - 0.5) * cell + 4 });
-    return this.ticked(rowWords, this.shape[0]).map((i) => node("text", { class: "tick", ...place(i), "text-anchor": "end" }, rowWords?.[i - 1] ?? i));
+  ticks() {
+    const { box, cell, rowWords, columnWords } = this;
+    const [rows, columns] = this.shape;
+    const row = (i) => textAt("tick", box.left - 6, box.top + (i - 0.5) * cell + 4, "end", rowWords?.[i - 1] ?? i);
+    const column = (j) => textAt("tick", box.left + (j - 0.5) * cell, box.bottom + 16, "middle", j);
+    const upright = (j) => {
+      const transform = `translate(${box.left + (j - 0.5) * cell + 4},${box.bottom + 6}) rotate(-90)`; // to be read from below
+      return node("g", { transform }, textAt("tick", 0, 0, "end", columnWords[j - 1]));
+    };
+    return [...this.ticked(columnWords, columns).map(columnWords ? upright : column), ...this.ticked(rowWords, rows).map(row)];
   }
 
   // The names of rows and columns and, where it has a colour, the title.
   names() {
     const { panel, box } = this;
-    const rows = node("text", { class: "axis-name", x: 2, y: box.top - 12 }, panel.rows);
-    const columns = node("text", { class: "axis-name", x: (box.left + box.right) / 2, y: box.bottom + this.below + 34, "text-anchor": "middle" }, panel.columns);
+    const rows = textAt("axis-name", 2, box.top - 12, "start", panel.rows);
+    const columns = textAt("axis-name", (box.left + box.right) / 2, box.bottom + this.below + 34, "middle", panel.columns);
     if (!panel.color) return [rows, columns];
-    const title = node("text", { class: "heading", x: -12, "text-anchor": "end" }, panel.title);
+    const title = textAt("heading", -12, 0, "end", panel.title);
     const mark = node("path", { class: `series mark ${panel.mark}`, d: `M-4,-4${LOOK.marks[panel.mark].path}` });
     return [rows, columns, node("g", { class: panel.color, transform: `translate(${box.right},${box.top - 12})` }, title, mark)];
   }
@@ -97,7 +94,7 @@ class Heatmap {
   key({ left, top }) {
     if (!this.values.includes(-Infinity)) return [];
     const swatch = node("rect", { class: "none", x: left, y: top + 38, width: 11, height: 11 });
-    return [swatch, node("text", { class: "tick", x: left + 17, y: top + 48 }, this.words.none)];
+    return [swatch, textAt("tick", left + 17, top + 48, "start", this.words.none)];
   }
 
   pickAt(px, py) {

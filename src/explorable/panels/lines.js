@@ -1,11 +1,11 @@
 // The Lines panel: families of lines over two axes, named at their ends.
 
-import LOOK from "../look.json" with { type: "json" };
-import { drawAxes, plainSymbol } from "../js/axis.js";
+import { drawAxes, plainSymbol, textAt } from "../js/axis.js";
 import { node } from "../js/elements.js";
 import { KINDS } from "../js/kinds.js";
 import { nearest } from "../js/nearest.js";
 import { amountText } from "../js/numbers.js";
+import LOOK from "../look.json" with { type: "json" };
 
 const MARKS_A_LINE = 6;
 const LINE_HEIGHT = 17;
@@ -51,7 +51,8 @@ function seriesAt(one, view, [low, high]) {
 function spread(labels, top, bottom) {
   labels.sort((a, b) => a.end - b.end);
   labels.forEach((label, i) => (label.y = Math.max(label.y, i ? labels[i - 1].y + LINE_HEIGHT : top)));
-  for (let i = labels.length - 1; i >= 0; i--) labels[i].y = Math.min(labels[i].y, i + 1 < labels.length ? labels[i + 1].y - LINE_HEIGHT : bottom);
+  labels.reverse();
+  labels.forEach((label, i) => (label.y = Math.min(label.y, i ? labels[i - 1].y - LINE_HEIGHT : bottom)));
 }
 
 const widthOf = (label) => [...label].reduce((sum, letter) => sum + (letter > "âº€" ? 14 : 7.5), 0);
@@ -59,7 +60,8 @@ const widthOf = (label) => [...label].reduce((sum, letter) => sum + (letter > "â
 // The elements of one series, made once and changed at every drawing: three paths in the plot, a label beside it.
 function makeSeries(one) {
   const shape = LOOK.marks[one.mark].path;
-  const [thin, bold, marks] = ["thin", one.dashed ? "bold dashed" : "bold", `mark ${one.mark}`].map((kind) => node("path", { class: `series ${kind}` }));
+  const path = (kind) => node("path", { class: `series ${kind}` });
+  const [thin, bold, marks] = [path("thin"), path(one.dashed ? "bold dashed" : "bold"), path(`mark ${one.mark}`)];
   const group = node("g", {}, thin, bold, marks);
   const name = node("text", { class: "label", x: 16, y: 4 });
   const label = node("g", {}, node("path", { class: `series mark ${one.mark}`, d: `M9,0${shape}` }), name);
@@ -122,7 +124,8 @@ class Lines {
     const { box } = this.frame;
     spread(labels, box.top + 4, box.bottom);
     for (const { label, y } of labels) set(label, "transform", `translate(${box.right},${rounded(y)})`);
-    return { kind: "lines", limits: this.limits, series: this.drawn.filter(Boolean).map(({ label, inFocus, x, y }) => ({ label, inFocus, x, y })) };
+    const shown = this.drawn.filter(Boolean).map(({ label, inFocus, x, y }) => ({ label, inFocus, x, y }));
+    return { kind: "lines", limits: this.limits, series: shown };
   }
 
   drawFrame(room) {
@@ -135,7 +138,7 @@ class Lines {
     for (const rule of this.panel.rules) {
       const below = y(rule.y) + 20 < box.bottom;
       plot.append(node("path", { class: "rule", d: `M${box.left},${y(rule.y)}H${box.right}` }));
-      plot.append(node("text", { class: "tick rule-name", x: box.right - 4, y: y(rule.y) + (below ? 15 : -5), "text-anchor": "end" }, rule.label));
+      plot.append(textAt("tick rule-name", box.right - 4, y(rule.y) + (below ? 15 : -5), "end", rule.label));
     }
     this.surface.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 46}`);
     this.surface.replaceChildren(...parts, plot, this.cursor, this.dots, ...this.series.map(({ label }) => label));
@@ -209,8 +212,9 @@ class Lines {
     const { x, y, box } = this.frame;
     if (place < data.x[0] - NEAR || place > data.x.at(-1) + NEAR) return null;
     const at = nearest(data.x, place);
-    const cy = y(data.middle[at]);
-    if (cy >= box.top && cy <= box.bottom) this.dots.append(node("circle", { class: `dot ${data.inFocus ? color : "aside"}`, cx: x(data.x[at]), cy, r: 4 }));
+    const [cx, cy] = [x(data.x[at]), y(data.middle[at])];
+    const kind = `dot ${data.inFocus ? color : "aside"}`;
+    if (cy >= box.top && cy <= box.bottom) this.dots.append(node("circle", { class: kind, cx, cy, r: 4 }));
     return `${data.label} ${this.amounts(data, at)}`;
   }
 
