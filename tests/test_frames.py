@@ -31,7 +31,7 @@ def test_floats_come_back_within_half_a_resolution(dtype):
 @pytest.mark.parametrize("span", [1e-6, 1, 1e4])
 def test_floats_without_a_resolution_keep_nine_digits_of_their_range(span):
     array = 7 + span * np.random.default_rng(0).random((40, 30))
-    assert abs(through_frames(array) - array).max() <= np.ptp(array) / 4e9
+    assert abs(through_frames(array) - array).max() <= np.ptp(array) / 4e9 + 1e-15
 
 
 def test_a_constant_float_frame_without_a_resolution_comes_back():
@@ -97,15 +97,15 @@ def test_frames_are_read_by_name_whatever_the_order_of_dicts():
 
 def test_views_are_all_settings_of_the_controls_that_some_parts_depend_on():
     sources = [Source(lambda n: [n], [N, GAIN], "here", ((1,),)), Source([7], [], "here", ((1,),))]
-    frames = Frames(pack(sources, {"word": Source(lambda gain: gain, [N, GAIN], "slot")}), sizes(N, GAIN))
+    frames = Frames(pack(sources, {"word": Source(lambda gain: str(gain), [N, GAIN], "slot")}), sizes(N, GAIN))
     assert [view.array(0).item() for view in frames.views(0, 1)] == N.grid
     seen = [(view.array(0).item(), view.words("word")) for view in frames.views("word", 0)]
     assert sorted(seen) == [(n, str(gain)) for n in N.grid for gain in GAIN.grid]
 
 
 def test_the_last_parameter_moves_fastest():
-    values = Source(lambda gain, n: (gain, n), [N, GAIN], "here").values()
-    assert values == [(0.5, 1), (0.5, 2), (0.5, 4), (1.0, 1), (1.0, 2), (1.0, 4)]
+    results = Source(lambda gain, n: (gain, n), [N, GAIN], "here").results()
+    assert [value for _, value in results] == [(0.5, 1), (0.5, 2), (0.5, 4), (1.0, 1), (1.0, 2), (1.0, 4)]
 
 
 def test_each_function_is_called_once_for_every_setting_of_its_own_controls():
