@@ -617,6 +617,9 @@ def test_nothing_overflows_or_shifts(browser, made_up_page, width):
     for name in ("power", "kind"):
         move(page, name)
     assert page.evaluate(boxes) == before
+    page.locator(".numbers > summary").first.click()
+    page.locator(".tables table").first.wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     visit.close()
 
 

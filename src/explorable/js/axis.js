@@ -66,11 +66,12 @@ export function drawAxes(panel, [xLimits, yLimits], box, whole = false) {
   return { x, y, parts };
 }
 
+const channelsOf = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
+
 // A number's colour on a colour scale, as [r, g, b].
 export function colorAt(colormap, [low, high], value) {
   const place = Math.min(1, Math.max(0, (value - low) / (high - low))) * (colormap.length - 1);
-  const channels = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-  const [a, b] = [channels(colormap[Math.floor(place)]), channels(colormap[Math.ceil(place)])];
+  const [a, b] = [colormap[Math.floor(place)], colormap[Math.ceil(place)]].map(channelsOf);
   return a.map((channel, i) => Math.round(channel + (b[i] - channel) * (place % 1)));
 }
 

@@ -5,8 +5,9 @@ function hashOf(drawn, hash = 0x811c9dc5) {
   if (typeof drawn === "number") return Math.imul(hash ^ Math.round(drawn * 1e4), 0x01000193);
   if (typeof drawn === "string") return hashOf(new TextEncoder().encode(drawn), hash);
   if (typeof drawn === "boolean") return hashOf(Number(drawn), hash);
-  const parts = ArrayBuffer.isView(drawn) ? drawn : Object.values(drawn);
-  return parts.reduce((sum, part) => hashOf(part, sum), hash);
+  let sum = hash;
+  for (const part of ArrayBuffer.isView(drawn) ? drawn : Object.values(drawn)) sum = hashOf(part, sum);
+  return sum;
 }
 
 // The same with plain arrays.
