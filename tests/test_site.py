@@ -7,6 +7,7 @@ import re
 import pytest
 import torch
 from chromium import Visit, hash_of, move, numbers_of, state_of
+from languages import EDITIONS, FIRST, folder_of
 from playwright.sync_api import Page
 
 from why_attention.figures import gradient_decay
@@ -21,9 +22,9 @@ SHOWN = {  # the figures of a page, in their order
 }
 PLAIN = ["two-roads", "summary", "claims", "glossary", "references"]  # pages without a figure
 BUDGETS = {"comparison": 550_000}  # bytes, gzip, everything loaded; others have 450 kB
-EDITIONS = ("", "/en")
-FIGURES = [f"{edition}/{name}.html" for edition in EDITIONS for name in SHOWN]
-PAGES = [f"{edition}/{name}.html" for edition in EDITIONS for name in [*SHOWN, *PLAIN]]
+FIGURES = [f"{folder_of(edition)}/{name}.html" for edition in EDITIONS for name in SHOWN]
+PAGES = [f"{folder_of(edition)}/{name}.html" for edition in EDITIONS for name in [*SHOWN, *PLAIN]]
+OTHERS = [code for code, edition in EDITIONS.items() if edition is not FIRST]
 DECAY = SHOWN["recurrence"].index("gradient-decay")
 
 
@@ -57,7 +58,7 @@ def on(pages: list[str]):
     return pytest.mark.parametrize("reading", pages, indirect=True)
 
 
-@pytest.mark.parametrize("path", ["/search.html", "/en/search.html", "/404.html"])
+@pytest.mark.parametrize("path", ["/404.html", *(f"{folder_of(edition)}/search.html" for edition in EDITIONS)])
 def test_no_other_page_has_an_error_or_asks_another_host(visit, site, path):
     page = visit.open(site + path)
     page.wait_for_load_state("networkidle")
@@ -78,7 +79,7 @@ def test_a_sentence_is_a_space_away_from_a_quotation_before_it(site_folder, path
 
 def test_every_page_is_tested(site_folder):
     built = {path.name for path in site_folder.glob("*.html")} - {"404.html", "genindex.html", "search.html"}
-    assert {f"/{name}" for name in built} == {path for path in PAGES if not path.startswith("/en/")}
+    assert {f"/{name}" for name in built} == {path for path in PAGES if path.count("/") == 1}
 
 
 @on(PAGES)
@@ -157,9 +158,10 @@ def test_drawn_numbers_are_torchs(visit, site, cell, gain, scale):
 
 
 @on(FIGURES[: len(SHOWN)])
-def test_editions_draw_the_same_numbers(reading, visit, site):
+@pytest.mark.parametrize("edition", OTHERS)
+def test_editions_draw_the_same_numbers(reading, visit, site, edition):
     drawn = []
-    for page in (reading.page, visit.open(f"{site}/en{reading.path}")):
+    for page in (reading.page, visit.open(site + folder_of(edition) + reading.path)):
         panels = [panel for number in range(len(shown(reading.path))) for panel in numbers_of(page, number)["panels"]]
         drawn.append([[{**one, "label": ""} for one in panel.get("series", [panel])] for panel in panels])
     assert drawn[0] == drawn[1]
@@ -233,7 +235,7 @@ def luminance(color: str) -> float:
         ("/en/glossary.html", "light"),
         ("/references.html", "light"),
     ],
-    indirect=["caption"],
+    indirect=["reading"],
 )
 def test_axe_finds_nothing_in_our_own_parts(reading, axe, scheme):
     page = reading.page
@@ -256,17 +258,19 @@ def test_axe_finds_nothing_in_our_own_parts(reading, axe, scheme):
 
 
 def test_editions_point_at_each_other(visit, site):
+    addresses = {edition.tag: f"{site}{folder_of(code)}/recurrence.html" for code, edition in EDITIONS.items()}
     page = visit.open(site + "/recurrence.html")
-    assert page.locator("html").get_attribute("lang") == "zh-CN"
-    alternates = page.locator("link[rel=alternate]").evaluate_all(
-        "(links) => links.map((link) => [link.hreflang, link.href])"
-    )
-    assert dict(alternates) == {"zh-CN": site + "/recurrence.html", "en": site + "/en/recurrence.html"}
-    page.locator(".language-switch").first.click()
-    page.wait_for_url("**/en/recurrence.html")
-    assert page.locator("html").get_attribute("lang") == "en"
-    page.locator(".language-switch").first.click()
-    page.wait_for_url(site + "/recurrence.html")
+    for tag in [*addresses, FIRST.tag]:  # to each from the one before, and back
+        if page.url != addresses[tag]:
+            page.locator(f".language-switch[lang={tag}]").first.click()
+            page.wait_for_url(addresses[tag])
+        assert page.locator("html").get_attribute("lang") == tag
+        alternates = page.locator("link[rel=alternate]").evaluate_all(
+            "(links) => links.map((link) => [link.hreflang, link.href])"
+        )
+        assert dict(alternates) == addresses
+        switch = page.locator(".language-switch").evaluate_all("(links) => links.map((link) => link.textContent)")
+        assert set(switch) == {edition.name for edition in EDITIONS.values() if edition.tag != tag}
 
 
 @pytest.mark.parametrize(
@@ -309,11 +313,15 @@ def test_the_themes_words_are_chinese(visit, site):
     assert english == []
 
 
-def test_missing_page_answers_in_both_languages(visit, site):
+def test_a_missing_page_answers_in_every_language_and_leads_home(visit, site):
     page = visit.open(site + "/404.html", figures=False)
     text = page.locator("main").inner_text()
-    assert "没有这一页" in text
-    assert "no such page" in text
+    for edition in EDITIONS.values():
+        assert edition.translate("There is no such page.") in text
+        assert edition.title in text
+    page.wait_for_function("document.querySelector('.home').getAttribute('href') !== './'")
+    homes = page.locator(".home").evaluate_all("(links) => links.map((link) => link.href)")
+    assert homes == [f"{site}{folder_of(code)}/" for code in EDITIONS]
 
 
 @pytest.mark.parametrize("path", FIGURES)

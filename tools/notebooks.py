@@ -48,21 +48,25 @@ def join_lines(text: str) -> str:
     paragraphs = [token for token in MARKDOWN.parse(text) if token.type == "inline" and token.map]
     for paragraph in reversed(paragraphs):
         contents = paragraph.content.split("\n")  # without the marks of a quotation or list, which lines may begin with
-        pieces = read_lines(paragraph.children)
-        if len(pieces) != len(contents):
-            continue  # code that goes over lines
         for number in range(len(contents) - 1, 0, -1):
-            if spaceless(pieces[number - 1], pieces[number]) and not contents[number].startswith("$$"):  # a display
+            before = read_lines(contents)
+            if len(before) != len(contents):
+                break  # code that goes over lines
+            if contents[number].startswith("$$") or not spaceless(before[number - 1], before[number]):
+                continue
+            joined = [*contents[: number - 1], contents[number - 1] + contents[number], *contents[number + 1 :]]
+            if "".join(read_lines(joined)) == "".join(before):  # else marks would mean something else: **甲。**乙
                 lines[paragraph.map[0] + number - 1] += contents[number]
                 del lines[paragraph.map[0] + number]
-                contents[number - 1] += contents[number]
+                contents = joined
     return "\n".join(lines)
 
 
-def read_lines(children: list) -> list[str]:
-    """Return the lines of a paragraph as they are read, without marks; what ends in a break of its own ends in a blank."""
+def read_lines(contents: list[str]) -> list[str]:
+    """Return the lines of a paragraph as they are read, without marks; what is no mere break ends in a blank."""
+    (paragraph,) = MARKDOWN.parseInline("\n".join(contents))
     breaks = {"softbreak": "\n", "hardbreak": " \n "}
-    return "".join(breaks.get(child.type, child.content) for child in children).split("\n")
+    return "".join(breaks.get(child.type, child.content) for child in paragraph.children).split("\n")
 
 
 def first_cell(edition: Edition, repository: str) -> nbformat.NotebookNode:

@@ -1,6 +1,6 @@
 """Chinese text without the space that a line break in the source would leave: one rule for the site and the notebooks.
 
-tools/notebooks.py has no Sphinx on Binder, so none is imported here.
+It imports no Sphinx, for tools/notebooks.py needs none.
 """
 
 import re

@@ -1,0 +1,34 @@
+"""A copy of the project with one page, to build and to spoil."""
+
+import os
+import shutil
+from pathlib import Path
+
+from languages import EDITIONS, FIRST, ROOT
+
+HEAD = (ROOT / "book" / FIRST.code / "index.md").read_text(encoding="utf-8").split("\n# ")[0]  # the header of a page
+
+
+def copy_book(folder: Path) -> Path:
+    """Copy the project, with no page yet; the copy's package is its own. Blank and Chinese letters in its path."""
+    book = folder / "我的 课程"
+    for name in ("book", "src", "tools", "_config.yml"):
+        source = ROOT / name
+        shutil.copytree(source, book / name) if source.is_dir() else shutil.copy(source, book)
+    for page in [page for edition in EDITIONS for page in (book / "book" / edition).glob("*.md")]:
+        page.unlink()
+    (book / "_toc.yml").write_text(f"format: jb-book\nroot: book/{FIRST.code}/index\n", encoding="utf-8")
+    (book / "node_modules").symlink_to(ROOT / "node_modules")
+    return book
+
+
+def write_page(book: Path, text: str) -> None:
+    (book / "book" / FIRST.code / "index.md").write_text(f"{HEAD}\n# 页\n\n{text}\n", encoding="utf-8")
+
+
+def cell(code: str) -> str:
+    return f"\n```{{code-cell}} python\n{code.strip()}\n```\n"
+
+
+def environment(book: Path) -> dict:
+    return {**os.environ, "PYTHONPATH": str(book / "src"), "FIGURE_CACHE": str(book / ".cache")}

@@ -1,0 +1,184 @@
+"""Our Sphinx hooks, one by one: what each does, and that it says so when Sphinx or the theme has changed beneath it."""
+
+import importlib
+import re
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import jinja2
+import pytest
+from babel.messages.extract import extract_from_dir
+from docutils import nodes
+from docutils.core import publish_doctree
+from languages import EDITIONS, FIRST, ROOT
+from myst_parser.docutils_ import Parser
+from sphinx.errors import ExtensionError
+from test_notebooks import JOINED
+
+HOOKS = ROOT / "book" / "_ext"
+
+
+@pytest.fixture
+def hook(monkeypatch):
+    monkeypatch.syspath_prepend(HOOKS)
+    return importlib.import_module
+
+
+@pytest.fixture
+def built(tmp_path):
+    """A build that has ended, with an empty folder."""
+    (tmp_path / "_static").mkdir()
+    builder, config = SimpleNamespace(format="html"), SimpleNamespace(language="zh_CN")
+    return SimpleNamespace(outdir=tmp_path, builder=builder, config=config)
+
+
+# Math
+
+
+def test_a_formula_is_set_in_a_line_and_as_a_display(hook):
+    render = hook("katex_build").render
+    assert render("x_t", display=False).startswith('<span class="katex">')
+    assert render("隐_t", display=True).startswith('<span class="katex-display">')
+
+
+def test_a_formula_that_katex_cannot_read_is_named(hook):
+    with pytest.raises(ExtensionError, match=r"cannot read '\\\\nothing x': KaTeX parse error: Undefined control"):
+        hook("katex_build").render(r"\nothing x", display=False)
+    assert "katex" in hook("katex_build").render("x", display=False)  # the next one is set all the same
+
+
+def test_node_ends_with_the_build_however_that_ends():
+    program = "import katex_build, os; katex_build.render('x', False); os._exit(1)"
+    # Node holds the pipe to stderr, which ends when all that write to it have
+    done = subprocess.run([sys.executable, "-c", program], cwd=HOOKS, stderr=subprocess.PIPE, timeout=20)
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("missing", ["DIST", "NODE"])
+def test_missing_packages_are_named(hook, monkeypatch, missing):
+    monkeypatch.setattr(hook("katex_build"), missing, ROOT / "nowhere")
+    with pytest.raises(ExtensionError, match="nowhere is missing: run `make setup`"):
+        hook("katex_build").setup(None)
+
+
+# Chinese lines
+
+
+CELL = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+PAGES = {
+    path.stem: CELL.sub("", path.read_text(encoding="utf-8").split("---\n", 2)[2])
+    for path in sorted((ROOT / "book" / FIRST.code).glob("*.md"))
+}
+TEXTS = {name: text for name, (text, _) in JOINED.items()} | PAGES
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_site_and_notebooks_join_the_same_lines(hook, tool, text):
+    def read(markdown):
+        settings = {"myst_enable_extensions": ["dollarmath"], "report_level": 5}
+        page = publish_doctree(markdown, parser=Parser(), settings_overrides=settings)
+        for message in list(page.findall(nodes.system_message)):  # of what it has no renderer for
+            message.parent.remove(message)
+        return page
+
+    site = read(text)
+    hook("chinese_lines").join_lines(SimpleNamespace(config=SimpleNamespace(language="zh_CN")), site)
+    assert site.astext() == read(tool("notebooks").join_lines(text)).astext()
+
+
+def test_english_lines_are_left_alone(hook):
+    page = publish_doctree("He said “yes.”\n“No.”", parser=Parser())
+    hook("chinese_lines").join_lines(SimpleNamespace(config=SimpleNamespace(language="en")), page)
+    assert page.astext() == "He said “yes.”\n“No.”"
+
+
+# The words of templates
+
+
+def words() -> set[str]:
+    """Return the words of our templates and tools that are to be in the language of an edition."""
+    templates = extract_from_dir(ROOT / "book" / "_templates", [("**.html", "jinja2.ext:babel_extract")])
+    found = {message[2] for message in templates}
+    for path in [*ROOT.glob("book/_ext/*.py"), *ROOT.glob("tools/*.py"), ROOT / "book" / "404.html"]:
+        found |= set(re.findall(r'(?:\b_|translate)\("([^"]+)"\)', path.read_text(encoding="utf-8")))
+    return found
+
+
+def test_every_word_of_ours_is_in_every_language(tool):
+    ours = words() | {tool("notebooks").TITLE, tool("notebooks").NOWHERE}
+    assert {"Run", "Search this book", "Page not found"} <= ours
+    for edition in EDITIONS.values():
+        if edition.language != "en":
+            assert sorted(ours - {word for word, translated in edition.catalogue.items() if translated}) == []
+
+
+@pytest.mark.parametrize("edition", EDITIONS.values(), ids=EDITIONS)
+def test_the_switch_and_the_head_name_every_other_edition(hook, edition):
+    others = [other for other in EDITIONS.values() if other is not edition]
+    paths = [{"name": other.name, "tag": other.tag, "path": f"../{other.code}"} for other in others]
+    builder = SimpleNamespace(get_target_uri=lambda page: f"{page}.html")
+    app = SimpleNamespace(builder=builder, config=SimpleNamespace(other_editions=paths))
+    context = {}
+    hook("other_editions").add_context(app, "part/page", "page.html", context, None)
+    template = jinja2.Template((ROOT / "book" / "_templates" / "language-switch.html").read_text(encoding="utf-8"))
+    links = re.findall(r'href="([^"]+)" lang="([^"]+)" hreflang="([^"]+)".*>(.+)</a>', template.render(context))
+    assert links == [(f"../../{o.code}/part/page.html", o.tag, o.tag, o.name) for o in others]
+
+
+# What is taken from Sphinx and the theme
+
+
+def test_words_of_the_theme_are_translated_or_the_build_ends(hook, monkeypatch):
+    templates = hook("theme_templates")
+    monkeypatch.setattr(templates, "_", str.upper)
+    assert templates.translate_attribute('<nav title="Main">', "title", "Main") == '<nav title="MAIN">'
+    assert templates.translate_attribute(" \n", "title", "Main") == " \n"  # the page has none
+    with pytest.raises(ExtensionError, match='no title="Main" any more'):
+        templates.translate_attribute('<nav title="Chapters">', "title", "Main")
+
+
+def test_lines_of_the_theme_are_dropped_or_the_build_ends(hook):
+    drop_lines = hook("theme_templates").drop_lines
+    assert drop_lines("a\nb x\nc", "x") == "a\nc"
+    with pytest.raises(ExtensionError, match="no line with 'x' any more"):
+        drop_lines("a\nb", "x")
+
+
+@pytest.mark.parametrize("lost", ["fontawesome.js", "fa-solid.woff2", "theme.css"])
+def test_another_font_awesome_ends_the_build(hook, built, lost):
+    for path in ("scripts/fontawesome.js", "vendor/fontawesome/fa-solid.woff2", "theme.css"):
+        if not path.endswith(lost):
+            (built.outdir / "_static" / path).parent.mkdir(parents=True, exist_ok=True)
+            (built.outdir / "_static" / path).write_text('.fa-bars{content:"\\f0c9"}', encoding="utf-8")
+    (built.outdir / "index.html").write_text('<i class="fa-bars">', encoding="utf-8")
+    with pytest.raises(ExtensionError, match="of Font Awesome the theme has .*0 "):
+        hook("slim_theme").subset_fonts(built, None)
+
+
+def test_a_query_that_would_not_be_split_ends_the_build(hook, built):
+    search = hook("bigram_search")
+    script = built.outdir / "_static" / "language_data.js"
+    script.write_text(search.BigramSearch.js_splitter_code, encoding="utf-8")
+    search.check_splitter(built, None)
+    script.write_text("function splitQuery(query) { return query.split(' '); }", encoding="utf-8")
+    with pytest.raises(ExtensionError, match="no Chinese query would find"):
+        search.check_splitter(built, None)
+
+
+@pytest.mark.parametrize("lost", ["documentation_options.js", "searchtools.js"])
+def test_summaries_that_could_not_be_turned_off_end_the_build(hook, built, lost):
+    hooks = hook("search_from_file")
+    for name in hooks.FILES:
+        (built.outdir / "_static" / name).write_text(hooks.OPTION, encoding="utf-8")
+    hooks.check_option(built, None)
+    (built.outdir / "_static" / lost).write_text("", encoding="utf-8")
+    with pytest.raises(ExtensionError, match="would wait for summaries for ever"):
+        hooks.check_option(built, None)
+
+
+def test_a_view_with_other_scripts_ends_the_build(hook):
+    hooks = hook("bertviz_page")
+    context = {"pathto": lambda path, resource: path, "body": f"{hooks.VIEW}></details>"}
+    with pytest.raises(ExtensionError, match="other scripts than"):
+        hooks.share_scripts(None, "page", "page.html", context, None)

@@ -1,0 +1,192 @@
+"""Serve the book while somebody works on it: `python tools/preview.py [port] [edition …]`, all editions where none is named.
+
+A page is built again within seconds of a save, and reloads in the browser. Its cells run again only if one of them has
+changed, or a module of src/ that they use; else their outputs come from _build/preview/. No warning ends it.
+"""
+
+import hashlib
+import multiprocessing
+import os
+import posixpath
+import re
+import sys
+import threading
+import time
+from contextlib import redirect_stdout
+from functools import cache
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from editions import EDITIONS
+from environment import ROOT, VARIABLES
+from settings import arguments, settings, write_settings
+
+OUTPUT = ROOT / "_build" / "preview"
+WATCHED = [ROOT / name for name in ("_config.yml", "_toc.yml", "book", "src")]
+HOOKS = [ROOT / "book" / "_ext", ROOT / "book" / "_locale"]
+PACKAGES = [ROOT / "src" / "why_attention", ROOT / "src" / "explorable"]
+IMPORT = re.compile(r"^(?:from ([\w.]+) )?import ([\w., ]+)", re.MULTILINE)
+RELOAD = """
+fetch("/next-build?after=" + performance.timeOrigin)
+  .then(() => location.reload(), () => setTimeout(() => location.reload(), 2000));
+"""
+
+
+# In the process that builds an edition, to whose Sphinx this file is an extension
+
+
+def build(code: str, afresh: bool) -> None:
+    """Build the pages of an edition whose sources have changed, or all: Sphinx sees no change of our hooks and words."""
+    from jupyter_book.cli.main import main as jupyter_book
+
+    os.environ.update(VARIABLES)
+    edition, output = EDITIONS[code], OUTPUT / code
+    config = settings(edition)
+    config["execute"] |= {"execute_notebooks": "cache", "cache": str(output / "outputs"), "raise_on_error": False}
+    config["sphinx"]["local_extensions"]["preview"] = str(ROOT / "tools")
+    extensions = config["sphinx"]["config"]["extensions"]
+    extensions[extensions.index("slim_theme")] = "preview"  # to slim the theme takes seconds
+    output.mkdir(parents=True, exist_ok=True)
+    write_settings(output, config)
+    with open(os.devnull, "w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):  # warnings go to stderr
+        options = ["--keep-going", *(["--all"] if afresh else [])]
+        jupyter_book([*arguments(edition, output), *options], standalone_mode=False)
+
+
+@cache
+def digest_module(name: str) -> str:
+    """Return a digest of what a module is made of, or nothing if it is none of src/."""
+    from explorable.cache import Cache
+
+    try:
+        return Cache(None, name, PACKAGES).digest()
+    except ValueError:
+        return ""
+
+
+def digest_sources(page: str) -> str:
+    """Return a digest of the modules of src/ that a page's cells import."""
+    names = set()
+    for module, imported in IMPORT.findall(page):
+        names |= {module, *(f"{module}.{name.split()[0]}".strip(".") for name in imported.split(","))}
+    return hashlib.sha256("".join(map(digest_module, sorted(names))).encode()).hexdigest()
+
+
+def find_outdated(app, env, added, changed, removed) -> list[str]:
+    """Return the pages with a module that has changed, of which Sphinx does not know."""
+    sources = {page: digest_sources(Path(env.doc2path(page)).read_text(encoding="utf-8")) for page in env.found_docs}
+    outdated = [page for page, digest in sources.items() if getattr(env, "sources", {}).get(page) != digest]
+    env.sources = sources
+    return outdated
+
+
+def name_sources(app, page: str, source: list[str]) -> None:
+    """Write the digest of a page's modules beside its kernel, by which the cache tells outputs apart."""
+    source[0] = source[0].replace("\nkernelspec:\n", f"\nkernelspec:\n  sources: {app.env.sources[page]}\n", 1)
+
+
+def setup(app) -> dict:
+    app.connect("env-get-outdated", find_outdated)
+    app.connect("source-read", name_sources)
+    app.add_js_file(None, body=RELOAD)
+    return {"parallel_read_safe": True}
+
+
+# In the process that watches and serves
+
+
+class Builds:
+    """When the last build ended, for those who wait for the next."""
+
+    def __init__(self):
+        self.ended, self.changed = 0.0, threading.Condition()
+
+    def end(self) -> None:
+        with self.changed:
+            self.ended = time.time()
+            self.changed.notify_all()
+
+    def wait(self, after: float) -> None:
+        with self.changed:
+            self.changed.wait_for(lambda: self.ended > after)
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Pages of each edition, in its folder of the site; and an answer once a build has ended after a page was loaded."""
+
+    builds = Builds()
+
+    def do_GET(self):
+        address = urlsplit(self.path)
+        if address.path != "/next-build":
+            return super().do_GET()
+        self.builds.wait(after=float(parse_qs(address.query)["after"][0]) / 1000)
+        self.send_response(204)
+        self.end_headers()
+
+    def translate_path(self, path: str) -> str:
+        for edition in sorted(EDITIONS.values(), key=lambda edition: edition.folder, reverse=True):
+            if (path + "/").startswith(posixpath.join("/", edition.folder, "")):
+                self.directory = str(OUTPUT / edition.code / "_build" / "html")
+                return super().translate_path(path.removeprefix(f"/{edition.folder}") if edition.folder else path)
+        return super().translate_path(path)
+
+    def end_headers(self):
+        self.send_header("Cache-Control", "no-store")
+        super().end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def saved() -> dict[Path, int]:
+    """Return when each file that the book is made of was saved last."""
+    files = [path for root in WATCHED for path in (root.rglob("*") if root.is_dir() else [root])]
+    return {path: path.stat().st_mtime_ns for path in files if path.is_file() and path.suffix not in (".pyc", ".mo")}
+
+
+def editions_of(changed: set[Path], codes: list[str]) -> list[str]:
+    """Return the editions that changed files belong to: a page belongs to its own, all else to all."""
+    owners = {code for code in codes for path in changed if path.is_relative_to(ROOT / "book" / code)}
+    pages_alone = all(any(path.is_relative_to(ROOT / "book" / code) for code in EDITIONS) for path in changed)
+    return [code for code in codes if code in owners or not pages_alone]
+
+
+def main(port: int, codes: list[str]) -> None:
+    if unknown := set(codes) - set(EDITIONS):
+        sys.exit(f"preview: no edition {', '.join(sorted(unknown))}; there are {', '.join(EDITIONS)}.")
+    try:
+        server = ThreadingHTTPServer(("localhost", port), Handler)
+    except OSError as error:
+        sys.exit(f"preview: port {port} is taken ({error.strerror}); name another with `make preview PORT=8001`.")
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    forkserver = "forkserver" in multiprocessing.get_all_start_methods()
+    processes = multiprocessing.get_context("forkserver" if forkserver else "spawn")  # Windows has no fork
+    if forkserver:  # whose children need not import what takes seconds
+        processes.set_forkserver_preload(["jupyter_book.cli.main", "myst_nb.sphinx_ext", "pydata_sphinx_theme"])
+    address = f"http://localhost:{server.server_port}"
+    print(f"── building {', '.join(codes)}: minutes the first time", flush=True)
+    before = {}
+    while True:
+        now = saved()
+        changed = {path for path in now.keys() | before.keys() if now.get(path) != before.get(path)}
+        if changed and (affected := editions_of(changed, codes)):
+            start = time.monotonic()
+            afresh = any(path.is_relative_to(folder) for path in changed & before.keys() for folder in HOOKS)
+            running = [processes.Process(target=build, args=(code, afresh)) for code in affected]
+            for process in running:
+                process.start()
+            for process in running:
+                process.join()
+            Handler.builds.end()
+            print(f"── {', '.join(affected)} ({time.monotonic() - start:.1f} s): {address}", flush=True)
+        before = now
+        time.sleep(0.2)
+
+
+if __name__ == "__main__":
+    try:
+        main(int(sys.argv[1]) if len(sys.argv) > 1 else 8000, sys.argv[2:] or list(EDITIONS))
+    except KeyboardInterrupt:
+        print()
