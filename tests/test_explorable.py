@@ -28,7 +28,10 @@ from explorable import Choice, Control, Lines, Sentence, Series, Text, language,
         ({"sentence": Sentence("{m}")}, r"\['m'\] that no function and no control fills"),
         ({"sentence": Sentence("", m=str)}, r"\['m'\] for slots that its template does not name"),
         ({"sentence": Sentence("{m}", m=lambda k: k)}, r"'m'.*depends on \['k'\]"),
-        ({"sentence": Sentence("{m}", m=Choice(lambda n: n, ["a", "b"]))}, r"slot 'm' of the sentence chose 2: it must give a whole number from 0 to 1"),
+        (
+            {"sentence": Sentence("{m}", m=Choice(lambda n: n, ["a", "b"]))},
+            r"slot 'm' of the sentence chose 2: it must give a whole number from 0 to 1",
+        ),
         ({"sentence": Sentence("{n:.2f}")}, r"formats its slots \['n'\]"),
         *(({"sentence": Sentence(template)}, "braces that do not match") for template in ("{", "}", "{n")),
         *(
