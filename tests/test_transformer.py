@@ -136,7 +136,7 @@ def test_bad_input_is_refused_with_its_numbers(make, message):
 
 
 def transformer(**switches):
-    return shaken(Transformer(VOCABULARY, D, HEADS, DEPTH, dtype=torch.float64, **switches))
+    return shaken(Transformer(VOCABULARY, D, HEADS, DEPTH, **switches).double())
 
 
 def some_tokens(n=L, seed=4):

@@ -1,9 +1,9 @@
-"""Attention: every query scores every key, and returns the values' mean by these scores.
+"""Attention: each query scores every key and returns the mean of the values, weighted by the softmax of the scores.
 
     Attention(Q, K, V) = softmax(Q Kᵀ / √d_k) V
 
-Rows are queries i, columns are keys j: the weights A (L, S) of L queries over S keys add up to 1 in each row.
-Masks are boolean, True = may look, and a query that may look at nothing gets exactly 0 (masks.py).
+Rows are queries i, columns are keys j: each row of the weights A (L, S), of L queries over S keys, sums to 1.
+Masks are boolean, True = may attend; a query that may attend to no key gets exactly 0 (masks.py).
 
 Sources: Vaswani et al. 2017, arXiv 1706.03762 (scaled dot products, many heads);
 Bahdanau et al. 2015, arXiv 1409.0473 (additive attention).
@@ -32,12 +32,12 @@ __all__ = ["scaled_dot_product_attention", "fused_attention", "MultiHeadAttentio
 def scaled_dot_product_attention(
     Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, dropout: float = 0.0
 ) -> tuple[Tensor, Tensor]:
-    """Return softmax(Q Kᵀ / √d_k) V and the weights, the softmax itself.
+    """Return softmax(Q Kᵀ / √d_k) V and the weights, softmax(Q Kᵀ / √d_k).
 
-    Q: (…, L, d_k).  K: (…, S, d_k).  V: (…, S, d_v).  mask: as masks.py says.  Returns (…, L, d_v), (…, L, S).
-    dropout: the share of weights dropped on their way to the output; the weights returned are those before it.
-    Half precision is computed in float32, as the fused kernels do.  Raises ValueError for shapes that do not fit, no
-    positions, two dtypes, NaN, numbers whose scores overflow, and a mask that is not boolean.
+    Q: (…, L, d_k).  K: (…, S, d_k).  V: (…, S, d_v).  mask: see masks.py.  Returns (…, L, d_v), (…, L, S).
+    dropout: the share of weights dropped for the output; the weights returned are those before dropout.
+    Half precision is computed in float32, as in the fused kernels.  Raises ValueError for shapes that do not fit, no
+    positions, mixed dtypes, NaN, scores that would overflow, and a mask that is not boolean.
     Source: Vaswani et al. 2017, eq. 1.
     """
     dropout = check(Q, K, V, mask, dropout)
@@ -49,7 +49,7 @@ def scaled_dot_product_attention(
 
 
 def fused_attention(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None, dropout: float = 0.0) -> Tensor:
-    """Return the output alone, by torch's fused kernels, which never hold the (L, S) weights.
+    """Return only the output, by torch's fused kernels, which never store the (L, S) weights.
 
     Parameters and errors are those of ``scaled_dot_product_attention``.
     """
@@ -65,11 +65,11 @@ def fused_attention(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None,
 class MultiHeadAttention(nn.Module):
     """MultiHead(x, m) = [head_1 … head_h] W_o,  head_i = Attention(x W_q,i, m W_k,i, m W_v,i).
 
-    Each of h heads works in d_k = d/h of the d dimensions.  Without biases, as in the paper.
+    Each of the h heads has d_k = d/h dimensions.  Without biases, as in the paper.
     Source: Vaswani et al. 2017, §3.2.2.
     """
 
-    def __init__(self, d: int, heads: int, dropout: float = 0.0, *, device=None, dtype=None):
+    def __init__(self, d: int, heads: int, dropout: float = 0.0, *, dtype: torch.dtype | None = None):
         super().__init__()
         check_dtype(dtype)
         d, heads = check_whole(d=d, heads=heads)
@@ -77,8 +77,7 @@ class MultiHeadAttention(nn.Module):
             raise ValueError(f"d={d} and heads={heads}: d must be a multiple of heads")
         (dropout,) = check_real(dropout=dropout, least=0, below=1)
         self.d, self.heads, self.dropout = d, heads, dropout
-        factory = {"bias": False, "device": device, "dtype": dtype}
-        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d, d, **factory) for _ in range(4))
+        self.W_q, self.W_k, self.W_v, self.W_o = (nn.Linear(d, d, bias=False, dtype=dtype) for _ in range(4))
         self.reset_parameters()
 
     @torch.no_grad()
@@ -90,12 +89,12 @@ class MultiHeadAttention(nn.Module):
     def forward(
         self, x: Tensor, memory: Tensor | None = None, mask: Tensor | None = None, need_weights: bool = False
     ) -> tuple[Tensor, Tensor | None]:
-        """Let the L tokens of x look at the S tokens m of a memory, or, without one, at themselves.
+        """Attend from the L tokens of x to the S tokens of a memory m, or to x itself.
 
         x: (L, d) or (batch, L, d).  memory: (S, d) or (batch, S, d).  mask: the same for all heads, with as many axes as
         x: (L, S), or (batch, L, S) where batch and L may be 1.  Returns the output, shaped like x, and the weights of
-        every head before dropout, (heads, L, S) or (batch, heads, L, S), or None where they are not needed: then nothing
-        but a mask has L × S entries.
+        every head before dropout, (heads, L, S) or (batch, heads, L, S); without need_weights None, and then only a
+        mask has L × S entries.
         Raises ValueError for shapes and dtypes that do not fit, NaN, and a mask that is not boolean.
         """
         memory = x if memory is None else memory
@@ -124,26 +123,25 @@ class AdditiveAttention(nn.Module):
     Source: Bahdanau et al. 2015, §3.1 and appendix A.1.2.
     """
 
-    def __init__(self, query_size: int, key_size: int, hidden_size: int, *, device=None, dtype=None):
+    def __init__(self, query_size: int, key_size: int, hidden_size: int, *, dtype: torch.dtype | None = None):
         super().__init__()
         check_dtype(dtype)
         sizes = {"query_size": query_size, "key_size": key_size, "hidden_size": hidden_size}
         query_size, key_size, hidden_size = check_whole(**sizes)
         self.query_size, self.key_size = query_size, key_size
-        factory = {"device": device, "dtype": dtype}
-        self.W = nn.Linear(query_size, hidden_size, bias=False, **factory)
-        self.U = nn.Linear(key_size, hidden_size, bias=False, **factory)
-        self.v = nn.Parameter(torch.empty(hidden_size, **factory))
+        self.W = nn.Linear(query_size, hidden_size, bias=False, dtype=dtype)
+        self.U = nn.Linear(key_size, hidden_size, bias=False, dtype=dtype)
+        self.v = nn.Parameter(torch.empty(hidden_size, dtype=dtype))
         self.reset_parameters()
 
     @torch.no_grad()
     def reset_parameters(self, generator: torch.Generator | None = None) -> None:
-        """Draw W, U and v from N(0, 1/m), where m is how many numbers each reads."""
+        """Draw W, U and v from N(0, 1/m), where m is the fan-in of each."""
         for weight in (self.W.weight, self.U.weight, self.v):
             weight.normal_(0, 1 / math.sqrt(weight.shape[-1]), generator=generator)
 
     def forward(self, s: Tensor, h: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Let the states s_1 … s_L of a decoder look at the states h_1 … h_S of an encoder.
+        """Attend from the states s_1 … s_L of a decoder to the states h_1 … h_S of an encoder.
 
         s: (L, query_size) or (batch, L, query_size).  h: (S, key_size) or (batch, S, key_size).  mask: with as many axes,
         (L, S), or (batch, L, S) where batch and L may be 1.  Returns the contexts c, (…, L, key_size), and the weights
@@ -161,12 +159,12 @@ class AdditiveAttention(nn.Module):
 
 
 def at_least_float32(*tensors: Tensor) -> list[Tensor]:
-    """Return tensors of half precision as float32, and others as they are."""
+    """Convert half precision to float32, and leave other dtypes."""
     return [tensor.to(torch.promote_types(tensor.dtype, torch.float32)) for tensor in tensors]
 
 
 def check(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None, dropout: float) -> float:
-    """Return the share to drop as a float, or raise a ValueError that names what does not fit."""
+    """Return dropout as a float.  Raises ValueError where an argument does not fit."""
     check_floats(Q=Q, K=K, V=V)
     for name, tensor in (("Q", Q), ("K", K), ("V", V)):
         check_axes(name, tensor)
@@ -185,9 +183,9 @@ def check(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None, dropout: float) 
 
 
 def check_sizes(Q: Tensor, K: Tensor, V: Tensor) -> None:
-    """Raise a ValueError where scores or outputs may be too large for the dtype that they are computed in.
+    """Raise a ValueError where scores or outputs may overflow the dtype of the computation.
 
-    No score is above √d_k max|Q| max|K|, and no mean above max|V|, but for rounding, which may double neither.
+    A score is at most √d_k max|Q| max|K|, and a mean at most max|V|.  The factor 2 leaves room for rounding.
     """
     q, k, v = (largest(tensor) for tensor in (Q, K, V))
     end = torch.finfo(torch.promote_types(Q.dtype, torch.float32)).max
@@ -207,7 +205,7 @@ def largest(tensor: Tensor) -> float:
 
 
 def check_batches(**tensors: Tensor) -> None:
-    """Raise a ValueError where two tensors have not the same shape before their last two axes."""
+    """Raise a ValueError where two tensors differ in the axes before the last two."""
     (a, first), (b, second) = tensors.items()
     if first.shape[:-2] != second.shape[:-2]:
         shapes = f"{b} has shape {tuple(second.shape)}, but {a} has {tuple(first.shape)}"
@@ -215,7 +213,7 @@ def check_batches(**tensors: Tensor) -> None:
 
 
 def check_tokens(name: str, tokens: Tensor, size: int, weights: Tensor) -> None:
-    """Raise a ValueError where tokens are not (n, size) or (batch, n, size), of the weights' dtype, or hold NaN."""
+    """Raise a ValueError where tokens are not (n, size) or (batch, n, size), have another dtype than the weights, or NaN."""
     check_floats(**{name: tokens})
     if tokens.ndim not in (2, 3):
         shape = f"{name} has {tokens.ndim} dimensions, shape {tuple(tokens.shape)}"
@@ -228,6 +226,6 @@ def check_tokens(name: str, tokens: Tensor, size: int, weights: Tensor) -> None:
 
 
 def check_axes(name: str, tensor: Tensor) -> None:
-    """Raise a ValueError where a tensor has less than two axes, or an empty one."""
+    """Raise a ValueError where a tensor has fewer than two axes, or an empty one."""
     if tensor.ndim < 2 or tensor.numel() == 0:
         raise ValueError(f"{name} has shape {tuple(tensor.shape)}: it must have at least 2 axes, none of them empty")

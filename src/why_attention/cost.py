@@ -1,8 +1,8 @@
-"""What one layer costs that reads n positions of d numbers and gives as many: one function an architecture.
+"""The cost of one layer that maps n positions of d numbers to n positions of d numbers: one function an architecture.
 
-Each FLOP count is a formula that reads like its layer's equation.  A multiply-add counts as 2 FLOPs; biases, softmax,
-gates and everything else that works number by number are left out, since they are of lower order, as ``FlopCounterMode``
-leaves them out.  ``counted_flops`` compares the formulae with what torch's layers do, ``dependency_graph`` with a search.
+Each FLOP count is a formula that reads like its layer's equation.  A multiply-add counts as 2 FLOPs.  Elementwise
+operations (biases, softmax, gates) are of lower order and not counted, as in ``FlopCounterMode``.  The formulae are
+checked against torch's layers (``counted_flops``) and against a search (``dependency_graph``).
 
 Sources: Vaswani et al. 2017, arXiv 1706.03762, Table 1 (complexity, sequential operations, maximum path length) and §4;
 van den Oord et al. 2016, arXiv 1609.03499, §2.1 (dilated); Dao et al. 2022, arXiv 2205.14135 (memory when fused).
@@ -39,11 +39,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Cost:
-    """What one layer costs, and how far apart it leaves two positions.
+    """The cost of one layer, and its path length.
 
-    flops: of a forward pass.  steps: how many must follow one another, however much runs at once.  path: the most
-    edges on the shortest way from any position to any other, and layers: how many layers that takes.  memory: numbers
-    that a forward pass computes for all positions and holds, without those of the input and of the weights.
+    flops: of a forward pass.  steps: sequential operations.  path: the maximum path length between two positions, and
+    layers: how many layers it takes.  memory: numbers that a forward pass stores for all positions, without input and
+    weights.
     """
 
     flops: int
@@ -54,7 +54,7 @@ class Cost:
 
 
 def rnn(n: int, d: int) -> Cost:
-    """Two d × d products a step, W_h h and W_x x.  It holds W_x x and h."""
+    """Two d × d products a step, W_h h and W_x x.  Stores W_x x and h."""
     return recurrent_cost(n, d, blocks=1)
 
 
@@ -74,7 +74,7 @@ def recurrent_cost(n: int, d: int, blocks: int) -> Cost:
 
 
 def convolution(n: int, d: int, k: int) -> Cost:
-    """k products d × d a position; every layer of causal kernels reaches k − 1 positions further back."""
+    """k products d × d a position; each causal layer reaches k − 1 positions further back."""
     n, d, k = check_whole(n=n, d=d, k=k)
     layers = max(1, depth_needed(n - 1, k))  # ⌈(n − 1)/(k − 1)⌉
     return Cost(flops=2 * k * n * d**2, steps=1, path=layers, layers=layers, memory=n * d)
@@ -88,14 +88,14 @@ def dilated_convolution(n: int, d: int, k: int) -> Cost:
 
 
 def separable_convolution(n: int, d: int, k: int) -> Cost:
-    """A kernel of its own for each of the d channels, then one d × d product a position."""
+    """One kernel for each of the d channels, then one d × d product a position."""
     n, d, k = check_whole(n=n, d=d, k=k)
     layers = max(1, depth_needed(n - 1, k))
     return Cost(flops=2 * k * n * d + 2 * n * d**2, steps=1, path=layers, layers=layers, memory=2 * n * d)
 
 
 def attention_core(n: int, d: int, heads: int = 1, fused: bool = False) -> Cost:
-    """Q Kᵀ and A V.  It holds the scores and the weights of every head, unless a fused kernel never makes them."""
+    """Q Kᵀ and A V.  Stores the scores and weights of every head, unless the kernel is fused."""
     n, d, heads = check_whole(n=n, d=d, heads=heads)
     scores_and_weights = 0 if fused else 2 * heads * n**2
     return Cost(flops=4 * n**2 * d, steps=1, path=1, layers=1, memory=scores_and_weights + n * d)
@@ -109,7 +109,7 @@ def attention(n: int, d: int, heads: int = 1, fused: bool = False) -> Cost:
 
 
 def restricted_attention(n: int, d: int, r: int, heads: int = 1) -> Cost:
-    """Attention whose queries each see r positions, (r − 1)/2 to either side: r must be odd."""
+    """Attention in which each query sees r positions, (r − 1)/2 on either side; r must be odd."""
     n, d, r, heads = check_whole(n=n, d=d, r=r, heads=heads)
     layers = max(1, depth_needed(n - 1, r, causal=False))  # ⌈2(n − 1)/(r − 1)⌉
     seen = min(r, n)
@@ -118,10 +118,9 @@ def restricted_attention(n: int, d: int, r: int, heads: int = 1) -> Cost:
 
 
 def costs(n: int, d: int, k: int = 3, heads: int = 1, r: int = 129) -> dict[str, Cost]:
-    """Return the whole table, a row an architecture; attention's rows are naive, they hold their n × n weights.
+    """Return the whole table, a row an architecture; attention is naive, with n × n weights stored.
 
-    Raises ValueError for numbers that are not whole or below 1, for k = 1 (it reads its own position alone, and no
-    depth joins two), and for an even r.
+    Raises ValueError for numbers below 1, for k = 1 (no depth connects two positions), and for an even r.
     """
     return {
         "RNN": rnn(n, d),
@@ -137,7 +136,7 @@ def costs(n: int, d: int, k: int = 3, heads: int = 1, r: int = 129) -> dict[str,
 
 
 def crossovers(d: int, k: int) -> dict[tuple[str, str], float | None]:
-    """Return for some pairs the n beyond which the first costs more FLOPs than the second; None: it does at every n."""
+    """Return for some pairs the n above which the first costs more FLOPs than the second; None: at every n."""
     d, k = check_whole(d=d, k=k)
     return {
         ("attention core", "RNN"): d,  # 4n²d = 4nd²
@@ -149,9 +148,9 @@ def crossovers(d: int, k: int) -> dict[tuple[str, str], float | None]:
 
 
 def doubling(n: int, d: int) -> float:
-    """Return how many times the FLOPs of attention a sequence twice as long takes: 2 for n ≪ d, 4 for n ≫ d.
+    """Return the FLOPs of attention at 2n over those at n: 2 for n ≪ d, 4 for n ≫ d.
 
-    Everything but attention takes 2 times as many at any n.
+    All other layers have 2 at any n.
     """
     n, d = check_whole(n=n, d=d)
     return 4 * (d + n) / (2 * d + n)  # (8·2n d² + 4·4n² d) / (8nd² + 4n²d)
@@ -161,9 +160,8 @@ def doubling(n: int, d: int) -> float:
 def counted_flops(call: Callable[[], object]) -> int:
     """Return the FLOPs of the matrix products and convolutions that a call runs, as ``FlopCounterMode`` counts them.
 
-    On a CPU the counter knows neither oneDNN's nn.LSTM nor the fused attention kernel, and counts 0 for each: here the
-    first runs without oneDNN, and the second has its formula.
-    Raises ValueError where the count is 0, which so far has meant another kernel that the counter does not know.
+    On a CPU the counter misses oneDNN's nn.LSTM and the fused attention kernel: here nn.LSTM runs without oneDNN, and
+    the kernel has a formula.  Raises ValueError for a count of 0, which means another kernel that the counter misses.
     """
     fused = torch.ops.aten._scaled_dot_product_flash_attention_for_cpu
     counter = FlopCounterMode(display=False, custom_mapping={fused: flops_of_fused_attention})
@@ -175,23 +173,21 @@ def counted_flops(call: Callable[[], object]) -> int:
 
 
 def flops_of_fused_attention(Q: tuple, K: tuple, V: tuple, *_, **__) -> int:
-    """Return the FLOPs of Q Kᵀ and A V, given the shapes of Q, K and V."""
+    """Return the FLOPs of Q Kᵀ and A V from the shapes of Q, K and V."""
     return sdpa_flop_count(Q, K, V)
 
 
 def searched_path_length(graph: DependencyGraph) -> int | None:
-    """Return the most edges between the input at one position and the last layer at another, by search.
+    """Return the maximum path length from the input at one position to the last layer at another, by search.
 
-    Of the two directions between two positions the shorter counts, for a causal layer has only one.  None: there are
-    two positions with no path either way.
+    Of the two directions the shorter one counts, since a causal layer has only one.  None: two positions have no path.
     """
     top, n = max(graph.nodes)
     index = {node: i for i, node in enumerate(graph.nodes)}
-    ahead = {s: path_lengths(graph, (0, s)) for s in range(1, n + 1)}
+    lengths = {s: path_lengths(graph, (0, s)) for s in range(1, n + 1)}
 
-    def between(s: int, t: int) -> list[int]:
-        both_ways = (ahead[s][index[top, t]], ahead[t][index[top, s]])
-        return [length for length in both_ways if length is not None]
+    def both_ways(s: int, t: int) -> list[int]:
+        return [length for length in (lengths[s][index[top, t]], lengths[t][index[top, s]]) if length is not None]
 
-    pairs = [between(s, t) for s in range(1, n + 1) for t in range(s, n + 1)]
+    pairs = [both_ways(s, t) for s in range(1, n + 1) for t in range(s, n + 1)]
     return max(map(min, pairs)) if all(pairs) else None

@@ -1,8 +1,7 @@
-"""Which value waits for which: how many steps in sequence a layer needs, and how long a path through it is.
+"""The dependency graph of a layer: how many sequential operations it needs, and how long its paths are.
 
-A node (l, t) is the value at position t = 1 … n of layer l; layer 0 holds the inputs, layers 1 … L what is computed.
-An edge from one node to another says that the second cannot be computed before the first is known.
-Both numbers are found by search in the graph, not by formula.
+A node (l, t) is the value at position t = 1 … n of layer l; layer 0 is the input.  An edge says that its second node
+needs the value of the first.  Both numbers are found by a search in the graph, not by a formula.
 
 Source: Vaswani et al. 2017, Table 1 (sequential operations, maximum path length).
 """
@@ -11,6 +10,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
+from typing import Any
 
 from why_attention.checks import check_all_whole, check_whole
 
@@ -30,13 +30,13 @@ Node = tuple[int, int]
 
 @dataclass(frozen=True)
 class DependencyGraph:
-    """Nodes (layer, position), and edges (from, to) between their indices.  Raises ValueError for other indices."""
+    """Nodes (layer, position), and edges (from, to) as pairs of indices.  Raises ValueError for other indices."""
 
     nodes: list[Node]
     edges: list[tuple[int, int]]
 
     def __post_init__(self):
-        def is_index(i) -> bool:
+        def is_index(i: Any) -> bool:
             return isinstance(i, Integral) and 0 <= i < len(self.nodes)
 
         if outside := [(i, j) for i, j in self.edges if not (is_index(i) and is_index(j))]:
@@ -44,7 +44,7 @@ class DependencyGraph:
 
 
 def recurrence(n: int, layers: int = 1) -> DependencyGraph:
-    """h_t^l waits for h_t^{l-1}, the layer below, and for h_{t-1}^l, the step before."""
+    """h_t^l needs h_t^{l-1}, the layer below, and h_{t-1}^l, the step before."""
     return layered_graph(n, layers, lambda layer, t: [(layer - 1, t), (layer, t - 1)])
 
 
@@ -70,7 +70,7 @@ def attention(n: int, layers: int = 1, window: int | None = None) -> DependencyG
 
 
 def layered_graph(n: int, layers: int, reads: Callable[[int, int], list[Node]]) -> DependencyGraph:
-    """Return n positions in layers 0 … L, where node (l, t) waits for those of ``reads(l, t)`` that exist."""
+    """Return n positions in layers 0 … L, where node (l, t) needs the existing ones of ``reads(l, t)``."""
     n, layers = check_whole(n=n, layers=layers)
     nodes = [(layer, t) for layer in range(layers + 1) for t in range(1, n + 1)]
     index = {node: i for i, node in enumerate(nodes)}
@@ -79,9 +79,9 @@ def layered_graph(n: int, layers: int, reads: Callable[[int, int], list[Node]]) 
 
 
 def earliest_steps(graph: DependencyGraph) -> list[int]:
-    """Return for each node the step at which it can be known, when everything that is ready runs at once.
+    """Return the earliest step at which each node can be computed, if all nodes that are ready run in parallel.
 
-    This is the longest path to it, in edges; what waits for nothing, as the inputs do, has step 0.
+    This is the longest path to the node, in edges; inputs have step 0.
     Raises ValueError for a cycle.  Source: Kahn 1962 (one pass in topological order).
     """
     later, waits_for = successors(graph), [0] * len(graph.nodes)
@@ -93,7 +93,7 @@ def earliest_steps(graph: DependencyGraph) -> list[int]:
         start = ready.popleft()
         for end in later[start]:
             waits_for[end] -= 1
-            if waits_for[end] == 0:  # first in, first out: start is the latest of all that it waited for
+            if waits_for[end] == 0:  # first in, first out: start is the latest of its inputs
                 steps[end] = steps[start] + 1
                 ready.append(end)
     if stuck := {i for i, count in enumerate(waits_for) if count > 0}:
@@ -103,20 +103,20 @@ def earliest_steps(graph: DependencyGraph) -> list[int]:
 
 
 def sequential_steps(graph: DependencyGraph) -> int:
-    """Return how many steps must follow one another until every node is known.  Raises as ``earliest_steps`` does."""
+    """Return how many sequential steps compute every node.  Raises as ``earliest_steps`` does."""
     return max(earliest_steps(graph), default=0)
 
 
 def path_length(graph: DependencyGraph, start: Node, end: Node) -> int | None:
-    """Return the number of edges on the shortest path from one node to another, or None where there is no path.
+    """Return the number of edges on the shortest path between two nodes, or None without a path.
 
-    Raises ValueError for a node that the graph does not have.
+    Raises ValueError for an unknown node.
     """
     return path_lengths(graph, start)[number_of(graph, end)]
 
 
 def path_lengths(graph: DependencyGraph, start: Node) -> list[int | None]:
-    """Return for each node the number of edges on the shortest path to it from ``start``, or None without a path.
+    """Return the number of edges on the shortest path from ``start`` to each node, or None without a path.
 
     Raises as ``path_length`` does.
     """
@@ -127,14 +127,14 @@ def path_lengths(graph: DependencyGraph, start: Node) -> list[int | None]:
     while queue:
         i = queue.popleft()
         for j in later[i]:
-            if lengths[j] is None:  # breadth first, so that the first way to a node is a shortest one
+            if lengths[j] is None:  # breadth first: the first path to a node is a shortest one
                 lengths[j] = lengths[i] + 1
                 queue.append(j)
     return lengths
 
 
 def number_of(graph: DependencyGraph, node: Node) -> int:
-    """Return a node's index, or raise a ValueError where the graph does not have it."""
+    """Return the index of a node.  Raises ValueError for an unknown node."""
     node = tuple(check_all_whole("node", node, least=0))
     if node not in graph.nodes:
         raise ValueError(f"node {node} is not among the graph's {len(graph.nodes)} nodes: name one of graph.nodes")
@@ -142,7 +142,7 @@ def number_of(graph: DependencyGraph, node: Node) -> int:
 
 
 def successors(graph: DependencyGraph) -> list[list[int]]:
-    """Return for each node the nodes that wait for it."""
+    """Return for each node the nodes that need it."""
     later = [[] for _ in graph.nodes]
     for start, end in graph.edges:
         later[start].append(end)
@@ -150,9 +150,9 @@ def successors(graph: DependencyGraph) -> list[list[int]]:
 
 
 def cycle(graph: DependencyGraph, stuck: set[int]) -> list[int]:
-    """Return one cycle among nodes of which each waits for another of them."""
+    """Return one cycle among nodes that each need another of them."""
     before = {end: start for start, end in graph.edges if start in stuck}
     walk = [min(stuck)]
-    while before[walk[-1]] not in walk:  # backwards, for what comes after a cycle is stuck without being on it
+    while before[walk[-1]] not in walk:  # backwards: nodes after a cycle are stuck too, but not on it
         walk.append(before[walk[-1]])
     return walk[walk.index(before[walk[-1]]) :][::-1]

@@ -1,4 +1,4 @@
-"""Where to compute: on the GPU where there is one."""
+"""Where to compute: on the GPU if there is one."""
 
 import torch
 
@@ -6,5 +6,5 @@ __all__ = ["pick_device"]
 
 
 def pick_device() -> torch.device:
-    """Return CUDA's device when there is one, else the CPU."""
+    """Return CUDA's device if there is one, else the CPU."""
     return torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -1,8 +1,7 @@
-"""Recurrent cells as torch's fused layers, which run all time steps in one call, and the way back.
+"""Recurrent cells as torch's fused layers, which run all time steps in one call, and back.
 
-A fused layer gives the states of ``unroll`` and the same gradients, much faster to train, but no state of a single
-step to look into. torch has two biases where a cell has one, b = b_ih + b_hh; the GRU's b_hn, inside its
-reset gate, is the last block of b_hh.
+A fused layer gives the same states and gradients as ``unroll`` and trains much faster, but has no single steps. It has
+two biases for the cell's one, b = b_ih + b_hh; the GRU's b_hn, inside the reset gate, is the last block of b_hh.
 
 Source: the documentation of torch.nn.RNN, torch.nn.GRU and torch.nn.LSTM (equations and the order of the gates).
 """
@@ -21,7 +20,7 @@ LAYERS = {RNNCell: nn.RNN, GRUCell: nn.GRU, LSTMCell: nn.LSTM}
 def fused_layer(cell: Cell) -> nn.RNN | nn.GRU | nn.LSTM:
     """Return torch's layer with a copy of the cell's weights: it maps x (batch, T, d) to h_1 … h_T (batch, T, H).
 
-    b_hh is 0, but for b_hn. Trained, both biases move, so that their sum b moves twice as far as a cell's own.
+    b_hh is 0, except b_hn. In training both biases move: their sum b moves twice as fast as a cell's b.
     Raises ValueError for a cell of another kind, and for an ensemble.
     """
     if type(cell) not in LAYERS:
@@ -43,8 +42,8 @@ def fused_layer(cell: Cell) -> nn.RNN | nn.GRU | nn.LSTM:
 def cell_of(layer: nn.RNN | nn.GRU | nn.LSTM) -> Cell:
     """Return the cell with a copy of the layer's weights.
 
-    Raises ValueError for a layer that no single cell equals: several layers, both directions, no biases, a projection,
-    dropout, or another nonlinearity than tanh.
+    Raises ValueError for a layer that is not one cell: several layers, both directions, no biases, a projection,
+    dropout, or a nonlinearity other than tanh.
     """
     kinds = {fused: cell for cell, fused in LAYERS.items()}
     if type(layer) not in kinds:
@@ -55,7 +54,7 @@ def cell_of(layer: nn.RNN | nn.GRU | nn.LSTM) -> Cell:
     if other := {name: getattr(layer, name) for name, value in wanted.items() if getattr(layer, name) != value}:
         raise ValueError(f"the layer has {other}: one cell has { ({name: wanted[name] for name in other}) }")
     b = layer.bias_ih_l0
-    cell = kinds[type(layer)](layer.input_size, layer.hidden_size, device=b.device, dtype=b.dtype)
+    cell = kinds[type(layer)](layer.input_size, layer.hidden_size, dtype=b.dtype).to(b.device)
     cell.W_x.copy_(layer.weight_ih_l0)
     cell.W_h.copy_(layer.weight_hh_l0)
     b_hh = layer.bias_hh_l0.clone()

@@ -1,13 +1,12 @@
-"""Influence: how much every output of a layer answers to every input, one measure for all families of layers.
+"""Influence: how much each output of a layer depends on each input, one measure for all families of layers.
 
     I_ij = ‖∂y_i/∂x_j‖_F
 
-Row i is the output (the query, in attention), column j the input (the key).  An entry is exactly 0 where no path leads
-from the input to the output.  The other way round a 0 tells that no path leads, as far as numbers can: a derivative
-that is too small for the dtype is refused, but a ReLU that is off, or a unit so saturated that the dtype knows no
-slope of it, passes 0 on too.
-The matrix does not say what the outputs are: a deep stack may answer to every token and yet give
-all tokens one and the same output, which ``token_diversity`` tells.
+Row i is the output (the query, in attention), column j the input (the key).  An entry is exactly 0 without a path
+from input to output.  Conversely a 0 means no path, with two exceptions: an inactive ReLU, and a unit so saturated that
+its slope is 0 in the dtype.  (Derivatives that underflow are refused.)
+The matrix says nothing about the outputs themselves: a deep stack may depend on every token and still give all tokens
+the same output, which ``token_diversity`` measures.
 
 Sources: Luo et al. 2016, arXiv 1701.04128 (gradients as a measure of influence);
 Dong et al. 2021, arXiv 2103.03404, §2 (the distance of a token matrix from one whose rows are all alike).
@@ -29,11 +28,11 @@ __all__ = ["influence_matrix", "token_diversity"]
 def influence_matrix(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
     """Return I_ij = ‖∂y_i/∂x_j‖_F for all outputs i and inputs j of a layer, by automatic differentiation: (n', n).
 
-    layer: a module or function that maps x (n, d) to y (n', d') alone.  The norms are in float64.
-    Raises ValueError for an x or a y of another rank or kind, and as ``check_zeros`` does.
+    layer: a module or function that maps x (n, d) to y (n', d').  The norms are in float64.
+    Raises ValueError for other shapes and types of x or y, and as ``check_zeros`` does.
     """
     check_input(x)
-    # all n' d' rows go back through one graph together; measured faster than forward mode for all three families
+    # reverse mode, all n' d' rows batched: measured faster than forward mode for all three families
     J = jacrev(partial(output, layer))(x.detach()).detach()  # (n', d', n, d)
     influence = frobenius_norm(J, dim=(1, 3))
     check_zeros(influence, J.dtype)
@@ -41,9 +40,9 @@ def influence_matrix(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 
 
 def check_zeros(norms: Tensor, dtype: torch.dtype) -> None:
-    """Raise a ValueError where a norm of derivatives of this dtype is not finite, or a 0 may be no missing path.
+    """Raise a ValueError where a norm of derivatives of this dtype is not finite, or a 0 may be an underflow.
 
-    That is so where others lie below the normal numbers of the dtype: then a 0 may be too small for it as well.
+    The latter if some norms are subnormal in the dtype: then a 0 may have been one too.
     """
     if bad := int((~norms.isfinite()).sum()):
         raise ValueError(f"{bad} of the {norms.numel()} influences are NaN or infinite: all must be finite")
@@ -57,7 +56,7 @@ def check_zeros(norms: Tensor, dtype: torch.dtype) -> None:
 
 
 def output(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
-    """Return y = layer(x), or raise a ValueError where it is no tensor (n', d') of floating point numbers."""
+    """Return y = layer(x).  Raises ValueError unless it is a floating point tensor (n', d')."""
     y = layer(x)
     if not isinstance(y, Tensor):
         raise ValueError(f"the layer gave a {type(y).__name__}: wrap it in a function that returns y alone")
@@ -70,7 +69,7 @@ def output(layer: Callable[[Tensor], Tensor], x: Tensor) -> Tensor:
 
 
 def check_input(x: Tensor) -> None:
-    """Raise a ValueError where x is no tensor (n, d) of floating point numbers, at least one."""
+    """Raise a ValueError unless x is a non-empty floating point tensor (n, d)."""
     check_floats(x=x)
     if x.ndim != 2:
         raise ValueError(f"x has {x.ndim} dimensions, shape {tuple(x.shape)}: it must be (n, d)")
@@ -79,10 +78,9 @@ def check_input(x: Tensor) -> None:
 
 
 def token_diversity(x: Tensor) -> Tensor:
-    """Return ‖x − 1 x̄ᵀ‖_F / ‖x‖_F of tokens x (…, n, d), x̄ their mean: 0 where all are alike, at most 1.  (…,)
+    """Return ‖x − 1 x̄ᵀ‖_F / ‖x‖_F of tokens x (…, n, d) with mean x̄: 0 if all are equal, at most 1.  (…,)
 
-    Computed in float64.  Raises ValueError for fewer than two dimensions, NaN, and tokens of which every number is
-    0.
+    Computed in float64.  Raises ValueError for fewer than two dimensions, NaN, and tokens that are all 0.
     """
     check_tensors(x=x)
     if x.ndim < 2 or x.numel() == 0:
@@ -92,6 +90,6 @@ def token_diversity(x: Tensor) -> Tensor:
     largest = x.abs().amax((-2, -1), keepdim=True)
     if (largest == 0).any():
         raise ValueError(f"x, of shape {tuple(x.shape)}, has tokens of which 0 numbers are not 0: at least 1 must be")
-    x = x / largest  # so that neither the mean nor a square overflows
+    x = x / largest  # against overflow in the mean and the squares
     deviation = x - x.mean(-2, keepdim=True)
     return frobenius_norm(deviation, (-2, -1)) / frobenius_norm(x, (-2, -1))

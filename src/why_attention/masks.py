@@ -1,17 +1,14 @@
-"""Masks: which keys a query may look at, and the softmax over those alone.
+"""Masks: which keys a query may attend to, and the softmax over those keys.
 
-One convention holds everywhere: a mask is boolean, with a row a query and a column a key, and True means that the query
-may look at the key. F.scaled_dot_product_attention reads masks so; nn.MultiheadAttention reads them the other way round.
-Masks are joined by ``&``.
+One convention: a mask is boolean, rows are queries, columns are keys, and True means that the query may attend to the
+key, as in F.scaled_dot_product_attention; nn.MultiheadAttention uses the opposite.  Combine masks with ``&``.
 
-A mask has as many axes as the scores (…, L, S), each as long as theirs or 1: mask[None] is one mask for all sequences of
-a batch, and padding_mask gives each sequence its own, (batch, 1, S).  So a mask (batch, S) cannot be taken for one (L, S).
+A mask has as many axes as the scores (…, L, S), each of the same length or 1: mask[None] is one mask for a whole batch,
+and padding_mask gives each sequence its own, (batch, 1, S).  So a mask (batch, S) cannot be mistaken for one (L, S).
 
-A row without any True, a query that may look at nothing, gets weights and an output of exactly 0 and passes back a
-gradient of exactly 0.
+A row without True (a query that may attend to no key) gets weights, output and gradient of exactly 0.
 
-A mask of numbers is refused, whatever they are: 0 and 1 may mean either way round, and the numbers of a mask that is to
-be added to the scores are easily taken for those.
+A mask of numbers is refused: 0 and 1 are ambiguous, and so are numbers meant to be added to the scores.
 """
 
 import math
@@ -27,18 +24,18 @@ __all__ = ["causal_mask", "padding_mask", "masked_softmax", "fill_empty_rows", "
 WHOLE = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 
 
-def causal_mask(L: int, S: int, *, device=None) -> Tensor:
-    """Return the mask (L, S) by which the last query sees all S keys, and each query before it one key fewer.
+def causal_mask(L: int, S: int, *, device: torch.device | None = None) -> Tensor:
+    """Return the causal mask (L, S): the last query sees all S keys, and each earlier query one key fewer.
 
-    Query i of L, counted from 1, sees keys 1 … S − L + i: the mask is aligned bottom right, so that L new queries
-    after a cache of S − L keys see what they should.  Raises ValueError for L < 1 and S < 1.
+    Query i = 1 … L sees keys 1 … S − L + i (aligned bottom right), as L new queries need after a cache of S − L keys.
+    Raises ValueError for L < 1 and S < 1.
     """
     L, S = check_whole(L=L, S=S)
     return torch.ones(L, S, dtype=torch.bool, device=device).tril(S - L)
 
 
 def padding_mask(lengths: Tensor, S: int) -> Tensor:
-    """Return the mask (batch, 1, S) that hides the padding after the first lengths[b] of S keys from every query.
+    """Return the mask (batch, 1, S) that hides the padding, the keys after the first lengths[b] of S.
 
     lengths: whole numbers (batch,).  Raises ValueError for another shape or type and for a length outside 0 … S.
     """
@@ -54,31 +51,31 @@ def padding_mask(lengths: Tensor, S: int) -> Tensor:
 
 
 def check_lengths(lengths: list[int], S: int) -> list[int]:
-    """Return lengths, or raise a ValueError where one is outside 0 … S."""
+    """Return lengths.  Raises ValueError for one outside 0 … S."""
     if outside := [length for length in lengths if not 0 <= length <= S]:
         raise ValueError(f"lengths {outside} lie outside 0 … {S}, the number of keys")
     return lengths
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Return the softmax over the keys that a query may look at, and exactly 0 at all others.
+    """Return the softmax over the keys that a query may attend to, and exactly 0 at all others.
 
-    scores: (…, L, S).  mask: with as many axes, each as long as those of the scores or 1.  Returns (…, L, S).
-    Raises ValueError for scores that are no floating point numbers or not finite, and as ``check_mask`` does.
+    scores: (…, L, S).  mask: with as many axes, each of the same length or 1.  Returns (…, L, S).
+    Raises ValueError for scores that are not floating point or not finite, and as ``check_mask`` does.
     """
     check_scores(scores)
     if mask is None:
         return scores.softmax(-1)
     check_mask(mask, tuple(scores.shape))
-    # the softmax of a row of −∞ alone is NaN, and so is its gradient: such a row looks at all, and is set to 0 after it
+    # the softmax of a row of −∞ and its gradient are NaN: unmask such a row, then set it to 0
     mask, empty = fill_empty_rows(mask)
     return scores.masked_fill(~mask, -math.inf).softmax(-1).masked_fill(empty, 0)
 
 
 def fill_empty_rows(mask: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the mask with True in all of every row that had none, and which rows those are, (…, L, 1).
+    """Return the mask with its empty rows filled with True, and which rows those are, (…, L, 1).
 
-    Raises ValueError for a mask of numbers, or of less than two axes.
+    Raises ValueError for a mask of numbers or with fewer than two axes.
     """
     check_boolean(mask)
     if mask.ndim < 2 or mask.numel() == 0:
@@ -88,7 +85,7 @@ def fill_empty_rows(mask: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
-    """Raise a ValueError where a mask is not boolean, or does not fit scores of a shape (…, L, S)."""
+    """Raise a ValueError where a mask is not boolean or does not fit scores of a shape (…, L, S)."""
     check_boolean(mask)
     fits = mask.ndim == len(shape) and all(m in (1, s) for m, s in zip(mask.shape, shape))
     if fits:
@@ -102,7 +99,7 @@ def check_mask(mask: Tensor, shape: tuple[int, ...]) -> None:
 
 
 def check_boolean(mask: Tensor) -> None:
-    """Raise a ValueError where a mask is no tensor of truth values."""
+    """Raise a ValueError unless the mask is a boolean tensor."""
     if not isinstance(mask, Tensor):
         raise ValueError(f"mask is a {type(mask).__name__}: it must be 1 torch.Tensor of torch.bool")
     if mask.dtype != torch.bool:
@@ -116,7 +113,7 @@ def check_boolean(mask: Tensor) -> None:
 
 
 def check_scores(scores: Tensor) -> None:
-    """Raise a ValueError where scores are no finite floating point numbers (…, L, S)."""
+    """Raise a ValueError unless scores are finite floating point numbers (…, L, S)."""
     check_floats(scores=scores)
     if scores.ndim < 2 or scores.numel() == 0:
         raise ValueError(f"scores have shape {tuple(scores.shape)}: they must have at least 2 axes, none of them empty")

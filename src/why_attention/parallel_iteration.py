@@ -1,15 +1,15 @@
-"""A nonlinear recurrence in rounds of all steps at once: Jacobi iteration over the time steps.
+"""A nonlinear recurrence in parallel rounds: Jacobi iteration over the time steps.
 
 The states s_1 … s_T solve T equations, s_t = cell(x_t, s_{t-1}).  Start from a guess, and in each round evaluate all
-equations at once, with the states of the round before:
+equations in parallel, with the states of the previous round:
 
     s_t^(0) = 0,    s_t^(r) = cell(x_t, s_{t-1}^(r-1)),    t = 1 … T
 
-Round r makes s_1 … s_r exact, so T rounds always suffice.  Where the recurrence contracts, the error of the guess
-shrinks from step to step, and a few rounds are enough; where it expands, the error grows, and almost T rounds are needed.
+Round r makes s_1 … s_r exact, so T rounds always suffice.  If the recurrence contracts, the error of the guess shrinks
+from step to step, and a few rounds are enough; if it expands, the error grows, and almost T rounds are needed.
 
 Sources: Lim et al. 2024, arXiv 2309.12252 (DEER: the same equations by Newton's method, with a scan in each round);
-Gonzalez et al. 2025, arXiv 2508.16817 (the largest Lyapunov exponent tells whether few rounds are enough).
+Gonzalez et al. 2025, arXiv 2508.16817 (few rounds are enough where the largest Lyapunov exponent is negative).
 """
 
 import torch
@@ -37,9 +37,9 @@ def jacobi_iteration(cell: Cell, x: Tensor, rounds: int) -> Tensor:
 
 @torch.no_grad()
 def rounds_needed(cell: Cell, x: Tensor, tolerance: float = 1e-6) -> int:
-    """Return the number of rounds after which one more changes no number of any state by more than ``tolerance``.
+    """Return the number of rounds, at most T, after which one more changes the states by at most ``tolerance``.
 
-    At most T.  Use float64 for a tolerance near 1e-6: rounding in float32 changes the states by as much.
+    Use float64 for a tolerance near 1e-6: rounding in float32 is as large.
     Raises as ``unroll`` does, and ValueError for a negative tolerance.
     """
     (tolerance,) = check_real(least=0, tolerance=tolerance)
@@ -53,10 +53,10 @@ def rounds_needed(cell: Cell, x: Tensor, tolerance: float = 1e-6) -> int:
 
 
 def guess(x: Tensor, s_0: Tensor) -> Tensor:
-    """Return zeros for all of s_1 … s_T."""
+    """Return s_t = 0 for all t."""
     return x.new_zeros(len(x), *s_0.shape)
 
 
 def next_round(cell: Cell, x: Tensor, s: Tensor, s_0: Tensor) -> Tensor:
-    """Return cell(x_t, s_{t-1}) for all t at once."""
+    """Return cell(x_t, s_{t-1}) for all t in parallel."""
     return cell(x, torch.cat([s_0.unsqueeze(0), s[:-1]]))

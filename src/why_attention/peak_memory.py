@@ -1,7 +1,7 @@
-"""How much memory a call takes at its peak.
+"""The peak memory of a call.
 
-Linux counts the peak of a whole process, which also keeps what earlier calls have freed: each measurement needs a new
-process.  Source: the manual page proc_pid_clear_refs(5): writing 5 resets the peak, VmHWM of /proc/self/status.
+Linux reports the peak of a whole process, which keeps memory that earlier calls have freed: each measurement needs a new
+process.  Source: the manual page proc_pid_clear_refs(5): writing 5 resets the peak, VmHWM in /proc/self/status.
 """
 
 import subprocess
@@ -17,10 +17,10 @@ PROCESS = Path("/proc/self")
 
 
 def peak_memory(prepare: Callable[..., Callable[[], object]], *arguments) -> int:
-    """Return how many bytes the call ``prepare(*arguments)`` takes at its peak, measured in a new process.
+    """Return the peak memory in bytes of the call ``prepare(*arguments)``, measured in a fresh process.
 
     prepare: a function of an importable module that returns the call.  arguments: numbers and strings.
-    Kernels take room for themselves too, and the first call of a process some MiB that later ones share.
+    It includes the workspace of kernels, and some MiB that torch allocates once in a process.
     Raises as ``peak_of`` does, and CalledProcessError where the new process fails.
     """
     check_linux()
@@ -34,12 +34,12 @@ def peak_memory(prepare: Callable[..., Callable[[], object]], *arguments) -> int
 
 @torch.no_grad()
 def peak_of(call: Callable[[], object]) -> int:
-    """Return how many bytes a call takes at its peak, above what this process, a new one, holds just before it.
+    """Return the peak memory in bytes of a call, without gradients, above that of this fresh process before it.
 
-    Without gradients.  Raises RuntimeError where the system is not Linux, which alone tells.
+    Raises RuntimeError on systems other than Linux.
     """
     check_linux()
-    (PROCESS / "clear_refs").write_text("5", encoding="ascii")  # the peak is counted from here
+    (PROCESS / "clear_refs").write_text("5", encoding="ascii")  # reset the peak
     before = kilobytes("VmRSS")
     call()
     return (kilobytes("VmHWM") - before) * 1024
@@ -51,6 +51,6 @@ def check_linux() -> None:
 
 
 def kilobytes(name: str) -> int:
-    """Return what Linux says of this process's memory."""
+    """Return a number of kB from this process's status."""
     lines = (PROCESS / "status").read_text(encoding="ascii").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith(name))

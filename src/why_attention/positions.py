@@ -1,4 +1,4 @@
-"""Positions: vectors that tell the places of a sequence apart, added to its tokens before attention, which sees no order.
+"""Positional encoding: attention ignores order, so a vector for each position is added to the tokens.
 
 Source: Vaswani et al. 2017, arXiv 1706.03762, §3.5 (sinusoidal positions).
 """
@@ -11,7 +11,9 @@ from why_attention.checks import check_dtype, check_whole
 __all__ = ["sinusoidal_positions"]
 
 
-def sinusoidal_positions(n: int, d: int, *, device=None, dtype=None) -> Tensor:
+def sinusoidal_positions(
+    n: int, d: int, *, device: torch.device | None = None, dtype: torch.dtype | None = None
+) -> Tensor:
     """Return PE[t, 2i] = sin(t / 10000^(2i/d)) and PE[t, 2i+1] = cos(t / 10000^(2i/d)) for t = 0 … n−1: (n, d).
 
     Raises ValueError for n < 1 and for a d that is not even.  Source: Vaswani et al. 2017, §3.5.

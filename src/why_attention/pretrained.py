@@ -1,7 +1,7 @@
-"""Attention maps of pretrained encoders: of any that a reader names, and those of one that are stored with the chapter.
+"""Attention maps of pretrained encoders: of any encoder, and stored maps of one.
 
-The stored maps are of all-MiniLM-L6-v2 on one sentence and on the same sentence with another last word;
-tools/extract_maps.py has written them, and says in their provenance from what.
+The stored maps are of all-MiniLM-L6-v2 on one sentence and on the same sentence with another last word.
+tools/extract_maps.py writes them, with their provenance.
 
 Sources: Devlin et al. 2019, Section 3 (the encoder); Wang et al. 2020, "MiniLM" (the stored one's pretraining).
 """
@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -18,13 +19,13 @@ from torch import Tensor
 __all__ = ["StoredMaps", "attention_maps", "stack_maps", "load_maps", "store_maps"]
 
 STORED = Path(__file__).parent / "tasks" / "results" / "minilm_maps.npz"
-COUNTED_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "longformer")  # positions start after that of padding
-THOUSAND = 1000  # weights are kept in thousandths: more digits than a picture shows
+COUNTED_FROM_PADDING = ("roberta", "xlm-roberta", "camembert", "longformer")  # positions are counted from the padding's
+THOUSAND = 1000  # weights are stored in thousandths
 
 
 @dataclass(frozen=True)
 class StoredMaps:
-    """The maps (layers, heads, n, n) of an encoder on a sentence of n tokens, and whose they are and how they were made."""
+    """The maps (layers, heads, n, n) of an encoder on a sentence of n tokens, and their provenance."""
 
     sentence: str
     tokens: list[str]
@@ -33,18 +34,18 @@ class StoredMaps:
 
 
 def attention_maps(model: str | Path, sentence: str) -> tuple[list[str], Tensor]:
-    """Return the n tokens that an encoder makes of a sentence, and its attention maps (layers, heads, n, n).
+    """Return the n tokens of a sentence, and an encoder's attention maps (layers, heads, n, n).
 
-    model: its name among the models of Hugging Face, which needs a network, or a folder with its files.
-    Raises ValueError for a sentence without words, for an encoder with a decoder, for more tokens than it has positions,
-    and as ``stack_maps`` does.
+    model: a name on Hugging Face, which needs a network, or a folder with the files.
+    Raises ValueError for an empty sentence, for an encoder-decoder, for more tokens than the encoder has positions, and
+    as ``stack_maps`` does.
     """
     if not isinstance(sentence, str) or not sentence.strip():
         raise ValueError(f"the sentence is {sentence!r}: it must be text of at least 1 word")
-    from transformers import AutoModel, AutoTokenizer  # takes a while, and only this function needs it
+    from transformers import AutoModel, AutoTokenizer  # slow to import
 
     tokenizer = AutoTokenizer.from_pretrained(model)
-    # the default computes attention without ever holding its weights, and then there is nothing to return
+    # the default attention keeps no weights
     encoder = AutoModel.from_pretrained(model, attn_implementation="eager").eval()
     if encoder.config.is_encoder_decoder:
         raise ValueError(f"{model} is an encoder with a decoder: name an encoder, such as bert-base-chinese")
@@ -60,11 +61,10 @@ def attention_maps(model: str | Path, sentence: str) -> tuple[list[str], Tensor]
     return tokens, stack_maps(attentions)
 
 
-def readable_tokens(tokenizer, sentence: str) -> list[str]:
-    """Return the tokens of a sentence as text, cut out of the sentence, but for those of WordPiece, which are text.
+def readable_tokens(tokenizer: Any, sentence: str) -> list[str]:
+    """Return the tokens of a sentence as readable text: WordPiece's own, or pieces of the sentence.
 
-    A byte-level tokenizer may cut a character apart: its pieces read 机[1/3], 机[2/3], 机[3/3].  A token that holds
-    nothing but a blank reads ␣.
+    A byte-level tokenizer may split a character: its pieces read 机[1/3], 机[2/3], 机[3/3].  A blank reads ␣.
     """
     encoded = tokenizer(sentence, return_special_tokens_mask=True, return_offsets_mapping=tokenizer.is_fast)
     tokens = tokenizer.convert_ids_to_tokens(encoded["input_ids"])
@@ -80,7 +80,7 @@ def readable_tokens(tokenizer, sentence: str) -> list[str]:
 
 
 def group_overlaps(places: list[int], spans: list[tuple[int, int]]) -> list[list[int]]:
-    """Group neighbouring places whose spans of a sentence overlap: the pieces of one character, or of some in a row."""
+    """Group neighbouring places whose spans of a sentence overlap: the pieces of a split character."""
     groups: list[list[int]] = []
     for i in places:
         if groups and spans[i][0] < max(spans[j][1] for j in groups[-1]):
@@ -91,10 +91,10 @@ def group_overlaps(places: list[int], spans: list[tuple[int, int]]) -> list[list
 
 
 def stack_maps(attentions: Tensor | Sequence[Tensor] | None) -> Tensor:
-    """Return what a model of Hugging Face gives as ``attentions`` as one tensor (layers, heads, n, n).
+    """Return the ``attentions`` of a Hugging Face model as one tensor (layers, heads, n, n).
 
-    attentions: a tensor (heads, n, n) or (1, heads, n, n) a layer, or all of them in one tensor.
-    Raises ValueError where there are none, and for other shapes and for more than one sentence.
+    attentions: a tensor (heads, n, n) or (1, heads, n, n) for each layer, or one tensor of all.
+    Raises ValueError for missing attentions, other shapes, and more than one sentence.
     """
     if not isinstance(attentions, Tensor | np.ndarray | Sequence | None):
         raise ValueError(f"the attentions are a {type(attentions).__name__}: they must be 1 tensor, or a list of them")
@@ -120,8 +120,8 @@ def stack_maps(attentions: Tensor | Sequence[Tensor] | None) -> Tensor:
     return torch.stack(layers)
 
 
-def map_of(attention) -> Tensor:
-    """Return the attentions of a layer as a tensor, or raise a ValueError where they are no numbers."""
+def map_of(attention: Any) -> Tensor:
+    """Return the attentions of a layer as a tensor.  Raises ValueError unless they are numbers."""
     try:
         return torch.as_tensor(attention)
     except (TypeError, ValueError, RuntimeError) as error:
@@ -131,16 +131,16 @@ def map_of(attention) -> Tensor:
 
 
 def load_maps(last_word: str = "tired") -> StoredMaps:
-    """Return the stored maps for the sentence that ends in "tired", or for the one that ends in "wide".
+    """Return the stored maps of the sentence that ends in "tired" or in "wide".
 
-    The weights are float32, exact to half a thousandth.  Raises ValueError for another word and for a file that is
-    missing or damaged.
+    The weights are float32, rounded to thousandths.  Raises ValueError for another word and for a file that is missing
+    or damaged.
     """
     try:
         with np.load(STORED) as file:
             stored = json.loads(file["about"].item())
             numbers = {word: file[word] for word in stored["sentences"]}
-    except Exception as error:  # numpy, zipfile and json each have their own
+    except Exception as error:  # numpy, zipfile and json raise different ones
         raise ValueError(
             f"the stored maps {STORED.name} cannot be read ({error}): restore the file from the repository, "
             "or make it anew with tools/extract_maps.py"
@@ -152,7 +152,7 @@ def load_maps(last_word: str = "tired") -> StoredMaps:
 
 
 def store_maps(file: Path, maps: dict[str, StoredMaps]) -> None:
-    """Write maps of one provenance to a file, by the last word of their sentences, in thousandths."""
+    """Write maps of one provenance to a file, in thousandths, keyed by the last word of their sentences."""
     about = {
         "sentences": {word: one.sentence for word, one in maps.items()},
         "tokens": {word: one.tokens for word, one in maps.items()},

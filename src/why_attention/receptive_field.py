@@ -1,10 +1,10 @@
-"""Receptive fields: which inputs an output of stacked convolutions can read, and which of them matter to it.
+"""Receptive fields: which inputs an output of stacked convolutions reads, and how much each influences it.
 
     R = 1 + Σ_l (k_l − 1) d_l ∏_{m<l} s_m
 
-is the span: how far the first and the last input that one output reads lie apart, both counted. k_l, d_l and s_l are
-kernel size, dilation and stride of layer l = 1 … L, the lowest first. Inside the span some inputs may be read by no
-path (``support``), and those that are read do not matter alike (``effective_field``).
+is the span, from the first to the last input that one output reads, both included. k_l, d_l and s_l are kernel size,
+dilation and stride of layer l = 1 … L, the lowest first. Inside the span some inputs may have no path (``support``), and
+those with a path differ in influence (``effective_field``).
 
 Sources: Araujo et al. 2019, Distill (the recursions); Luo et al. 2016, arXiv 1701.04128 (effective fields);
 van den Oord et al. 2016, arXiv 1609.03499, §2.1 (dilations 1, 2, 4, …).
@@ -37,9 +37,9 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Layer:
-    """What a layer does to positions.  Raises ValueError for anything but whole numbers of at least 1.
+    """Kernel size, dilation and stride of a layer.  Raises ValueError for anything but whole numbers of at least 1.
 
-    Pairs are refused too: in an image each axis has a field, and a list of layers, of its own.
+    For images, describe each axis separately.
     """
 
     k: int
@@ -49,12 +49,12 @@ class Layer:
     def __post_init__(self):
         names = ("k", "dilation", "stride")
         for name, number in zip(names, check_whole(k=self.k, dilation=self.dilation, stride=self.stride)):
-            object.__setattr__(self, name, number)  # Python's own, which does not overflow
+            object.__setattr__(self, name, number)  # int does not overflow
 
 
 def span(layers: list[Layer]) -> int:
-    """Return R, going up: every layer widens the field by (k − 1) d steps of its own input.  No layers have R = 1."""
-    R, jump = 1, 1  # jump: how many inputs lie between two neighbours of the layer below
+    """Return R: each layer adds (k − 1) d steps of its own input.  R = 1 without layers."""
+    R, jump = 1, 1  # jump: the distance, in inputs, of two neighbours in the layer below
     for layer in layers:
         R += (layer.k - 1) * layer.dilation * jump
         jump *= layer.stride
@@ -62,7 +62,7 @@ def span(layers: list[Layer]) -> int:
 
 
 def support(layers: list[Layer]) -> Tensor:
-    """Return which inputs of its span one output reads, far from both ends of the input: R truth values."""
+    """Return which inputs in its span one output reads, far from the ends of the input: R booleans."""
     read = np.ones(1, dtype=bool)
     for layer in reversed(layers):
         read = read_below(read, layer)
@@ -70,9 +70,9 @@ def support(layers: list[Layer]) -> Tensor:
 
 
 def cone(layers: list[Layer], n: int, position: int, causal: bool = True) -> Tensor:
-    """Return which positions of every layer the output at ``position`` reads: (L + 1, n) truth values, inputs first.
+    """Return which positions of every layer the output at ``position`` reads: (L + 1, n) booleans, inputs first.
 
-    All layers have n positions, 0 … n − 1, and read zeros beyond them, as ``convolution.Convolution`` does.
+    All layers have n positions, 0 … n − 1, and zero padding, as in ``convolution.Convolution``.
     Raises ValueError for a position outside, a stride above 1, and a centred kernel of even size.
     """
     (n,), (position,) = check_whole(n=n), check_whole(least=0, position=position)
@@ -88,10 +88,10 @@ def cone(layers: list[Layer], n: int, position: int, causal: bool = True) -> Ten
 
 
 def read_below(read: np.ndarray, layer: Layer) -> np.ndarray:
-    """Return which inputs of a layer are read, given which m of its outputs are: ((m − 1) s + (k − 1) d + 1,).
+    """Return which inputs of a layer are read if these m outputs are: ((m − 1) s + (k − 1) d + 1,).
 
-    Truth values, for no float tells "none" from "little": a gradient through many layers underflows to 0.  They are
-    numpy's, for its operations on short arrays cost far less than torch's.
+    Booleans, because a gradient through many layers underflows to 0.  In numpy, which is much faster than torch on short
+    arrays.
     """
     width = (len(read) - 1) * layer.stride + 1
     below = np.zeros(width + (layer.k - 1) * layer.dilation, dtype=bool)
@@ -104,13 +104,13 @@ def read_below(read: np.ndarray, layer: Layer) -> np.ndarray:
 def depth_needed(distance: int, k: int, causal: bool = True, growth: int = 1) -> int:
     """Return the least number of layers whose span covers a distance |i − j|.
 
-    Layer l = 0, 1, … has the dilation growth^l.  Every layer reaches (k − 1) growth^l further, to the past alone; a
-    centred one half as far to either side.  With growth = 1 that is ⌈distance / (k − 1)⌉, or ⌈2 distance / (k − 1)⌉.
-    A growth above k leaves gaps inside, and ``support`` tells which.  Distance 0 needs 0 layers.
-    Raises ValueError for k = 1 and any other distance, for an even centred k, and for numbers that are not whole.
+    Layer l = 0, 1, … has dilation growth^l.  A causal layer reaches (k − 1) growth^l further back; a centred one half as
+    far on either side.  For growth = 1 the result is ⌈distance / (k − 1)⌉, centred ⌈2 distance / (k − 1)⌉.
+    A growth above k leaves gaps (``support``).  Distance 0 needs 0 layers.
+    Raises ValueError for k = 1 at a distance above 0, for a centred even k, and for numbers that are not whole.
     """
     (k, growth), (distance,) = check_whole(k=k, growth=growth), check_whole(least=0, distance=distance)
-    reach, _ = padding(k, 1, causal)  # of the first layer, into the past
+    reach, _ = padding(k, 1, causal)  # of the first layer, back
     if distance == 0:
         return 0
     if reach == 0:
@@ -127,9 +127,9 @@ def depth_needed(distance: int, k: int, causal: bool = True, growth: int = 1) ->
 
 
 def effective_field(model: nn.Module, x: Tensor, position: int) -> Tensor:
-    """Return ‖∂y_i/∂x_j‖_F of the output at i = position and every input j, by autodiff: a row of the influence matrix.
+    """Return ‖∂y_i/∂x_j‖_F for output i = position and every input j, by autodiff: a row of the influence matrix.
 
-    x: (n, d), which the model maps to y (n', d') alone.  Returns (n,), in float64.
+    x: (n, d), which the model maps to y (n', d').  Returns (n,), in float64.
     Raises ValueError for another rank, for a position outside, and as ``influence_matrix`` does.
     """
     check_input(x)
@@ -150,7 +150,7 @@ def effective_field(model: nn.Module, x: Tensor, position: int) -> Tensor:
 
 
 def deviation(profile: Tensor) -> float:
-    """Return the standard deviation of the position j, where input j counts by its share of the profile (n,)."""
+    """Return the standard deviation of the position j, weighted by the profile (n,)."""
     share = shares(profile)
     j = torch.arange(len(share), dtype=share.dtype, device=share.device)
     mean = (share * j).sum()
@@ -158,7 +158,7 @@ def deviation(profile: Tensor) -> float:
 
 
 def uniform_deviation(k: int, layers: int) -> float:
-    """Return √(L (k² − 1) / 12): the deviation of L layers of kernels 1/k, for variances of independent steps add up.
+    """Return √(L (k² − 1) / 12), the deviation of L layers of uniform kernels: variances of independent steps add up.
 
     Source: Luo et al. 2016, §2.
     """
@@ -170,7 +170,7 @@ def uniform_deviation(k: int, layers: int) -> float:
 
 
 def positions_holding(part: float, profile: Tensor) -> int:
-    """Return the least number of positions that together hold a part, such as 0.9, of a profile (n,)."""
+    """Return the least number of positions that hold a part, such as 0.9, of a profile (n,)."""
     check_real(part=part)
     if not 0 < part <= 1:
         raise ValueError(f"part={part}: it must lie above 0 and be at most 1")
@@ -178,13 +178,13 @@ def positions_holding(part: float, profile: Tensor) -> int:
     if part == 1:
         return int(share.count_nonzero())
     held = share.sort(descending=True).values.cumsum(0)
-    return int((held < part * (1 - 1e-12)).sum()) + 1  # a sum of floats may miss its part by a rounding
+    return int((held < part * (1 - 1e-12)).sum()) + 1  # tolerance for rounding
 
 
 def shares(profile: Tensor) -> Tensor:
-    """Return a profile divided by its sum, in float64, for a sum of few digits would lose positions.
+    """Return a profile divided by its sum, in float64.
 
-    Raises ValueError where the profile is no tensor, or empty, all zero, negative or not finite.
+    Raises ValueError unless it is a tensor (n,) of finite numbers ≥ 0, not all 0.
     """
     check_tensors(profile=profile)
     if profile.ndim != 1:
@@ -196,5 +196,5 @@ def shares(profile: Tensor) -> Tensor:
     if not profile.any():
         raise ValueError(f"the profile has 0 numbers above 0 among its {len(profile)}: it must have at least 1")
     profile = profile.double()
-    profile = profile / profile.max()  # so that the sum does not overflow
+    profile = profile / profile.max()  # against overflow of the sum
     return profile / profile.sum()

@@ -1,11 +1,9 @@
-"""Recurrent cells, and how far a gradient travels back through them.
+"""Recurrent cells, and how a gradient decays on its way back through them.
 
-A cell maps the input of one step and the state before it to the state after it, s_t = cell(x_t, s_{t-1}).
-The state is s = h for the RNN and the GRU, and s = [h; c] for the LSTM, so that one product of Jacobians,
+A cell maps an input and the previous state to the next state, s_t = cell(x_t, s_{t-1}).
+The state is s = h for the RNN and the GRU, and s = [h; c] for the LSTM; for all three
 
-    ∂s_T/∂s_{T-l} = J_T J_{T-1} ⋯ J_{T-l+1},    J_t = ∂s_t/∂s_{t-1},
-
-describes all three.
+    ∂s_T/∂s_{T-l} = J_T J_{T-1} ⋯ J_{T-l+1},    J_t = ∂s_t/∂s_{t-1}.
 
 Sources: Elman 1990 (RNN); Hochreiter & Schmidhuber 1997 and Gers et al. 2000 (LSTM with a forget gate);
 Cho et al. 2014 (GRU; here in the form of PyTorch, which resets after the matrix product);
@@ -32,35 +30,35 @@ from why_attention.checks import (
 
 __all__ = ["RNNCell", "GRUCell", "LSTMCell", "ensemble", "unroll", "step_jacobians", "gradient_decay", "decay_bound"]
 
-BLOCK = 50  # how many Jacobians are held at once, on the way back through a long trajectory
+BLOCK = 50  # Jacobians in memory at a time
 
 
 class Cell(nn.Module):
-    """The weights that every cell has: W_x (G·H, d), W_h (G·H, H) and b (G·H,) for G blocks of H rows.
+    """The weights of every cell: W_x (G·H, d), W_h (G·H, H) and b (G·H,) for G blocks of H rows.
 
-    In an ``ensemble`` of cells each has one dimension more in front.  A cell and its Jacobian check shapes and dtypes;
-    ``unroll`` and what builds on it check the numbers too, once for all steps.
+    An ``ensemble`` of cells has one more axis in front.  A cell and its Jacobian check shapes and dtypes; ``unroll`` and
+    its callers also check the numbers, once for all steps.
     """
 
-    blocks: int  # G: how many blocks of H rows W_x, W_h and b stack
-    states: int = 1  # how many vectors of length H make the state
+    blocks: int  # G, the blocks of H rows in W_x, W_h and b
+    states: int = 1  # vectors of length H in the state
 
-    def __init__(self, input_size: int, hidden_size: int, *, device=None, dtype=None):
+    def __init__(self, input_size: int, hidden_size: int, *, dtype: torch.dtype | None = None):
         super().__init__()
         check_dtype(dtype)
         input_size, hidden_size = check_whole(input_size=input_size, hidden_size=hidden_size)
-        rows, factory = self.blocks * hidden_size, {"device": device, "dtype": dtype}
+        rows = self.blocks * hidden_size
         self.input_size, self.hidden_size, self.state_size = input_size, hidden_size, self.states * hidden_size
-        self.W_x = nn.Parameter(torch.empty(rows, input_size, **factory))
-        self.W_h = nn.Parameter(torch.empty(rows, hidden_size, **factory))
-        self.b = nn.Parameter(torch.empty(rows, **factory))
+        self.W_x = nn.Parameter(torch.empty(rows, input_size, dtype=dtype))
+        self.W_h = nn.Parameter(torch.empty(rows, hidden_size, dtype=dtype))
+        self.b = nn.Parameter(torch.empty(rows, dtype=dtype))
         self.reset_parameters()
 
     @torch.no_grad()
     def reset_parameters(self, gain: float = 1.0, generator: torch.Generator | None = None) -> None:
         """Draw W_h from N(0, gain²/H) and W_x from N(0, 1/d), and set b to 0.
 
-        Each H × H block of W_h then has a spectral radius close to ``gain`` (the circular law).
+        Each H × H block of W_h then has a spectral radius near ``gain`` (the circular law).
         Raises ValueError for a gain that is negative or not finite.
         """
         (gain,) = check_real(gain=gain, least=0)
@@ -69,7 +67,7 @@ class Cell(nn.Module):
         self.b.zero_()
 
     def check(self, x: Tensor, s: Tensor) -> None:
-        """Raise a ValueError where an input or a state does not fit the cell in its size or dtype."""
+        """Raise a ValueError where an input or a state does not fit the cell in size or dtype."""
         check_floats(x=x, s=s)
         for name, tensor, size in (("x", x, self.input_size), ("s", s, self.state_size)):
             if tensor.ndim == 0 or tensor.shape[-1] != size:
@@ -108,9 +106,9 @@ class GRUCell(Cell):
 
     blocks = 3
 
-    def __init__(self, input_size: int, hidden_size: int, *, device=None, dtype=None):
-        super().__init__(input_size, hidden_size, device=device, dtype=dtype)
-        self.b_hn = nn.Parameter(torch.zeros(hidden_size, device=device, dtype=dtype))
+    def __init__(self, input_size: int, hidden_size: int, *, dtype: torch.dtype | None = None):
+        super().__init__(input_size, hidden_size, dtype=dtype)
+        self.b_hn = nn.Parameter(torch.zeros(hidden_size, dtype=dtype))
 
     def gates(self, x: Tensor, h: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """Return r_t, z_t, n_t and the recurrent part u_t of the candidate, each of shape (…, H)."""
@@ -135,7 +133,7 @@ class GRUCell(Cell):
         r, z, n, u = self.gates(x, h)
         dh_dn = (1 - z) * (1 - n**2)
         J = torch.diag_embed(z)
-        J.addcmul_(diag(dh_dn * r), W_hn)  # J += diag(…) W, in place: the matrices are by far the largest thing here
+        J.addcmul_(diag(dh_dn * r), W_hn)  # J += diag(…) W, in place: the matrices dominate memory
         J.addcmul_(diag(dh_dn * u * r * (1 - r)), W_hr)
         J.addcmul_(diag((h - n) * z * (1 - z)), W_hz)
         return J
@@ -160,14 +158,14 @@ class LSTMCell(Cell):
     ) -> None:
         """Draw the weights as every cell does, then set the forget gate's bias to ``forget_bias``.
 
-        With ``chrono`` = T_max steps instead, draw b_f = log u, u ~ U(1, T_max − 1), and set b_i = −b_f: without any
-        input, unit j then forgets in about 1 + u_j steps.  Raises ValueError for T_max < 3, and for both.
+        With ``chrono`` = T_max instead, draw b_f = log u, u ~ U(1, T_max − 1), and set b_i = −b_f: without input, unit j
+        then forgets in about 1 + u_j steps.  Raises ValueError for T_max < 3, and for both.
         Source: Tallec & Ollivier 2018, §2.
         """
         (forget_bias,) = check_real(forget_bias=forget_bias)
         if chrono is not None and forget_bias != 0:
             raise ValueError(f"forget_bias={forget_bias} and chrono={chrono} both set the forget gate: give only 1")
-        (chrono,) = [None] if chrono is None else check_whole(least=3, chrono=chrono)  # 1 … T_max − 1 is an interval
+        (chrono,) = [None] if chrono is None else check_whole(least=3, chrono=chrono)  # or 1 … T_max − 1 is empty
         super().reset_parameters(gain, generator)
         b_i, b_f, _, _ = self.b.chunk(4)
         b_f.fill_(forget_bias)
@@ -210,10 +208,10 @@ class LSTMCell(Cell):
 
 
 def times(W: Tensor, v: Tensor) -> Tensor:
-    """Return W v for every vector v (…, m): W (k, m) alike for all, or W (B, k, m) for the B members of an ensemble."""
+    """Return W v for every vector v (…, m), with one W (k, m), or W (B, k, m) for the B members of an ensemble."""
     if W.ndim == 2:
         return v @ W.T
-    members = v.reshape(-1, *v.shape[-2:]).transpose(0, 1)  # (B, N, m): one product a member, without a copy of W
+    members = v.reshape(-1, *v.shape[-2:]).transpose(0, 1)  # (B, N, m): one product a member, W is not copied
     return (members @ W.mT).transpose(0, 1).reshape(*v.shape[:-1], -1)
 
 
@@ -223,9 +221,9 @@ def diag(v: Tensor) -> Tensor:
 
 
 def ensemble(cells: list[Cell]) -> Cell:
-    """Return one cell of the weights of B cells, which runs a batch of B sequences, each through its own member.
+    """Stack B cells into one, which runs a batch of B sequences, each through its own member.
 
-    Raises ValueError for no cells, for what is no single cell, and for cells of two kinds, sizes or dtypes.
+    Raises ValueError for no cells, for anything but single cells, and for mixed kinds, sizes or dtypes.
     """
     cells = list(cells)
     if other := [type(cell).__name__ for cell in cells if not isinstance(cell, Cell) or cell.W_h.ndim != 2]:
@@ -252,7 +250,7 @@ def unroll(cell: Cell, x: Tensor, s_0: Tensor | None = None) -> Tensor:
     """
     x, s = check_inputs(cell, x, s_0)
     states = []
-    for x_t in x.unbind():  # unbind, for slicing x[t] in a loop makes the backward pass O(T²)
+    for x_t in x.unbind():  # slicing x[t] in a loop would make the backward pass O(T²)
         s = cell(x_t, s)
         states.append(s)
     return check_result(torch.stack(states))
@@ -276,7 +274,7 @@ def gradient_decay(cell: Cell, x: Tensor, lags: list[int], s_0: Tensor | None = 
 
     x: (T, d) or (T, batch, d).  lags: whole numbers between 0 and T.  Returns (len(lags),) or (len(lags), batch);
     an exact zero gives −inf.  Raises as ``unroll`` does, and ValueError for a lag outside 0 … T and for half precision.
-    The product is rescaled at each step and its logarithm carried along, so that nothing under- or overflows.
+    The product is rescaled at each step and its logarithm kept, against under- and overflow.
     """
     x, s_0 = check_inputs(cell, x, s_0)
     lags = check_lags(lags, x)
@@ -294,7 +292,7 @@ def gradient_decay(cell: Cell, x: Tensor, lags: list[int], s_0: Tensor | None = 
 
 
 def jacobians_back(cell: Cell, x: Tensor, s_0: Tensor, steps: int) -> Iterator[Tensor]:
-    """Yield J_T, J_{T-1} … of the last steps, each (…, S, S), a few of them held at a time."""
+    """Yield J_T, J_{T-1} … of the last steps, each (…, S, S), computed in blocks."""
     before = torch.cat([s_0.unsqueeze(0), unroll(cell, x, s_0)[:-1]])  # s_0 … s_{T-1}
     for end in range(len(x), len(x) - steps, -BLOCK):
         block = slice(max(0, end - BLOCK, len(x) - steps), end)
@@ -318,18 +316,18 @@ def decay_bound(cell: Cell, x: Tensor, lags: list[int], s_0: Tensor | None = Non
 def spectral_norm(A: Tensor) -> Tensor:
     """Return ‖A‖₂, the largest singular value, of each matrix in A (…, S, S): √λ_max(AᵀA)."""
     largest = A.abs().amax(dim=(-2, -1))
-    B = A / torch.where(largest > 0, largest, 1)[..., None, None]  # so that no square under- or overflows
+    B = A / torch.where(largest > 0, largest, 1)[..., None, None]  # against under- and overflow of squares
     return largest * torch.linalg.eigvalsh(B.mT @ B)[..., -1].clamp_min(0).sqrt()
 
 
 def check_logs(logs: Tensor) -> Tensor:
-    """Return logarithms, −∞ among them, or raise a ValueError where a norm was too large for its dtype."""
+    """Return logarithms, −∞ among them.  Raises ValueError where a norm overflowed."""
     check_result(logs.masked_fill(logs == -math.inf, 0))
     return logs
 
 
 def check_inputs(cell: Cell, x: Tensor, s_0: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Return x and s_0 (zeros when left out), or raise a ValueError that names what does not fit."""
+    """Return x and s_0 (zeros when left out).  Raises ValueError where they do not fit the cell."""
     if not isinstance(cell, Cell):
         raise ValueError(f"cell is a {type(cell).__name__}: it must be 1 RNNCell, GRUCell or LSTMCell")
     check_floats(x=x)
@@ -357,8 +355,8 @@ def check_inputs(cell: Cell, x: Tensor, s_0: Tensor | None) -> tuple[Tensor, Ten
 
 
 def check_lags(lags: list[int], x: Tensor) -> list[int]:
-    """Return lags as Python's numbers, or raise a ValueError where there is none, or one that x has no norm for."""
-    check_dtype(x.dtype, (torch.float32, torch.float64), name="x")  # torch computes no norm in half precision
+    """Return lags as int.  Raises ValueError for no lags, and for one outside 0 … T."""
+    check_dtype(x.dtype, (torch.float32, torch.float64), name="x")  # torch has no norm in half precision
     lags, steps = check_all_whole("lags", lags, least=0), len(x)
     if not lags:
         raise ValueError("lags has 0 entries: name at least 1 lag")

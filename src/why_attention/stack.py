@@ -1,4 +1,4 @@
-"""A stack: layers on top of one another, plain or each with a residual connection and layer normalisation.
+"""A stack of layers, plain or each with a residual connection and layer normalisation.
 
     plain:     x ← f_l(x)
     residual:  x ← LayerNorm(x + f_l(x))
@@ -19,10 +19,10 @@ __all__ = ["hidden_states"]
 
 
 def hidden_states(layers: list[Callable[[Tensor], Tensor]], x: Tensor, residual: bool = False) -> Tensor:
-    """Return x and what every layer makes of it: (L + 1, …, n, d).
+    """Return x and the output of every layer: (L + 1, …, n, d).
 
-    layers: modules or functions that map (…, n, d) to the same shape.  The normalisation has no weights of its own.
-    Raises ValueError for a layer that changes the shape, and for numbers that are not finite or become too large.
+    layers: modules or functions that map (…, n, d) to the same shape.  The normalisation has no weights.
+    Raises ValueError for a layer that changes the shape, and for numbers that are not finite or overflow.
     """
     check_floats(x=x)
     states = [x]

@@ -1,4 +1,4 @@
-"""How long a forward pass takes on this machine, and what machine it is."""
+"""Times of forward passes on this machine, and which machine it is."""
 
 import platform
 import time
@@ -18,13 +18,13 @@ from why_attention.device import pick_device
 
 __all__ = ["Timing", "Machine", "LayerTimes", "LAYERS", "forward_times", "layer_call", "layer_times", "machine"]
 
-RECURRENT = {"RNN": nn.RNN, "GRU": nn.GRU, "LSTM": nn.LSTM}  # torch's own, whose loop over time is not Python's
+RECURRENT = {"RNN": nn.RNN, "GRU": nn.GRU, "LSTM": nn.LSTM}  # torch's own: their loop over time is not in Python
 LAYERS = [*RECURRENT, "convolution", "attention core", "attention"]  # named as in cost.py; attention is fused
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of wall time: the median and the two quartiles of some rounds."""
+    """Seconds of wall time: median and quartiles of some rounds."""
 
     median: float
     low: float
@@ -33,7 +33,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Machine:
-    """What was measured on: the name of the device, and the CPU threads that torch uses."""
+    """The name of the device, and the CPU threads that torch uses."""
 
     device: str
     threads: int
@@ -41,7 +41,7 @@ class Machine:
 
 @dataclass(frozen=True)
 class LayerTimes:
-    """What ``layer_times`` measured, on which machine and with what: a Timing for each layer and length."""
+    """A Timing for each layer and length, the machine and the sizes, as ``layer_times`` measured them."""
 
     machine: Machine
     torch: str  # its version
@@ -53,7 +53,7 @@ class LayerTimes:
     layers: dict[str, list[Timing]]
 
     def slower_from(self, slower: str, faster: str) -> int | None:
-        """Return the length from which on one layer's median is above another's; None: not at the longest.
+        """Return the length from which on one layer is slower, by the median, than another; None: not at the longest.
 
         Raises ValueError for a layer that was not measured.
         """
@@ -66,18 +66,18 @@ class LayerTimes:
 
 @torch.no_grad()
 def forward_times(calls: dict[str, Callable[[], object]], rounds: int) -> dict[str, Timing]:
-    """Return how long each call takes in seconds, without gradients: one warm-up each, then ``rounds`` rounds of all.
+    """Return the seconds that each call takes, without gradients: one warm-up each, then ``rounds`` rounds of all.
 
     Raises ValueError for no calls and for rounds < 1.
     """
     if not calls:
         raise ValueError("calls has 0 entries: name at least 1 call")
     (rounds,) = check_whole(rounds=rounds)
-    for call in calls.values():  # a first call also allocates, compiles and fills the caches
+    for call in calls.values():  # a first call allocates, compiles and fills caches
         call()
     seconds = {name: [] for name in calls}
     for _ in range(rounds):
-        for name, call in calls.items():  # in turn, so that a disturbance hits all alike
+        for name, call in calls.items():  # in turn: a disturbance hits all calls
             wait_for_device()
             start = time.perf_counter()
             call()
@@ -89,8 +89,8 @@ def forward_times(calls: dict[str, Callable[[], object]], rounds: int) -> dict[s
 def layer_call(name: str, n: int, d: int, heads: int, k: int, batch: int = 1) -> Callable[[], object]:
     """Return the forward pass of one layer, on the device that ``pick_device`` picks, as a call.
 
-    name: one of LAYERS, or "naive attention core", which makes the n × n weights.  Raises ValueError for another, and
-    for sizes that are no whole numbers of at least 1, or a d that is no multiple of heads.
+    name: one of LAYERS, or "naive attention core", which stores the n × n weights.  Raises ValueError for another name,
+    for sizes below 1, and for a d that is not a multiple of heads.
     """
     check_layer(name, [*LAYERS, "naive attention core"])
     n, d, heads, k, batch = check_whole(n=n, d=d, heads=heads, k=k, batch=batch)
@@ -101,9 +101,9 @@ def layer_call(name: str, n: int, d: int, heads: int, k: int, batch: int = 1) ->
     if name in RECURRENT:
         return partial(RECURRENT[name](d, d, batch_first=True).to(device).eval(), x)
     if name == "convolution":
-        return partial(Convolution(d, k, device=device), x)
+        return partial(Convolution(d, k).to(device), x)
     if name == "attention":
-        return partial(MultiHeadAttention(d, heads, device=device), x)
+        return partial(MultiHeadAttention(d, heads).to(device), x)
     Q = x.unflatten(-1, (heads, -1)).transpose(1, 2).contiguous()  # (batch, heads, n, d_k)
     if name == "attention core":
         return partial(fused_attention, Q, Q, Q)
@@ -113,10 +113,10 @@ def layer_call(name: str, n: int, d: int, heads: int, k: int, batch: int = 1) ->
 def layer_times(
     lengths: list[int], d: int, heads: int, k: int, batch: int = 1, threads: int | None = None
 ) -> LayerTimes:
-    """Measure the forward pass of every layer of LAYERS at every length: more rounds where it is short.
+    """Measure the forward pass of every layer of LAYERS at every length, in more rounds for short ones.
 
-    threads: of the CPU, all that torch uses when left out.  One alone measures the same beside other work, where
-    threads that wait for one another at every step of an LSTM may take many times as long.
+    threads: of the CPU, by default all that torch uses.  One thread is robust against other work on the machine: threads
+    that synchronise at every step of an LSTM may slow down many times.
     Raises ValueError for no lengths, and as ``layer_call`` does.
     """
     lengths = check_all_whole("lengths", lengths)
@@ -143,12 +143,12 @@ def machine() -> Machine:
 
 
 def check_layer(name: str, known: list[str]) -> None:
-    """Raise a ValueError where a layer is none of those known."""
+    """Raise a ValueError for an unknown layer."""
     if name not in known:
         raise ValueError(f"layer {name!r} is none of {known}")
 
 
 def wait_for_device() -> None:
-    """Wait until CUDA, which only queues what it is asked for, has done it."""
+    """Wait until CUDA has finished what is queued."""
     if torch.cuda.is_available():
         torch.cuda.synchronize()

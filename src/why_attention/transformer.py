@@ -1,13 +1,12 @@
-"""The Transformer: attention as the main part, and what it needs around it.
+"""The Transformer: attention as the main part, and the parts around it.
 
-A block, in the order of later practice, which normalises before each part (pre-norm):
+A block normalises before each part (pre-norm), as is usual today:
 
     x ← x + SelfAttention(LayerNorm(x))
-    x ← x + CrossAttention(LayerNorm(x), memory)        only in a block that reads a memory
+    x ← x + CrossAttention(LayerNorm(x), memory)        only in blocks that read a memory
     x ← x + FFN(LayerNorm(x))
 
-Vaswani et al. 2017, §3.1, normalised after each part instead (post-norm), x ← LayerNorm(x + SelfAttention(x)), as
-stack.py does.
+Vaswani et al. 2017, §3.1, normalise after each part (post-norm), x ← LayerNorm(x + SelfAttention(x)), as in stack.py.
 
 Sources: Vaswani et al. 2017, arXiv 1706.03762, §3 (the parts); Xiong et al. 2020, arXiv 2002.04745 (pre-norm).
 """
@@ -36,17 +35,17 @@ __all__ = ["FeedForward", "Block", "Transformer", "next_token_loss", "generation
 
 
 class FeedForward(nn.Module):
-    """FFN(x) = W_2 max(0, W_1 x + b_1) + b_2, at every position by itself.
+    """FFN(x) = W_2 max(0, W_1 x + b_1) + b_2, at each position separately.
 
     Source: Vaswani et al. 2017, eq. 2.
     """
 
-    def __init__(self, d: int, width: int, *, device=None, dtype=None):
+    def __init__(self, d: int, width: int, *, dtype: torch.dtype | None = None):
         super().__init__()
         check_dtype(dtype)
         d, width = check_whole(d=d, width=width)
-        self.W_1 = nn.Linear(d, width, device=device, dtype=dtype)  # with its bias b_1
-        self.W_2 = nn.Linear(width, d, device=device, dtype=dtype)
+        self.W_1 = nn.Linear(d, width, dtype=dtype)  # with its bias b_1
+        self.W_2 = nn.Linear(width, d, dtype=dtype)
 
     def forward(self, x: Tensor) -> Tensor:
         """Map x (…, d) to (…, d)."""
@@ -58,30 +57,30 @@ class FeedForward(nn.Module):
 
 
 class Block(nn.Module):
-    """Self-attention, then cross-attention where the block reads a memory, then the feed-forward network.
+    """Self-attention, then cross-attention if the block reads a memory, then a feed-forward network, 4 d wide.
 
-    Each reads the normalised tokens, and is added to the tokens, or, with residual=False, takes their place.
-    The feed-forward network is 4 d wide, as in the paper.
+    Each part reads the normalised tokens; its output is added to the tokens, or, with residual=False, replaces them.
     """
 
-    def __init__(self, d: int, heads: int, *, cross: bool = False, residual: bool = True, device=None, dtype=None):
+    def __init__(
+        self, d: int, heads: int, *, cross: bool = False, residual: bool = True, dtype: torch.dtype | None = None
+    ):
         super().__init__()
         check_dtype(dtype)
         d, heads = check_whole(d=d, heads=heads)
         self.residual = residual
-        factory = {"device": device, "dtype": dtype}
-        self.self_attention = MultiHeadAttention(d, heads, **factory)
-        self.self_norm = nn.LayerNorm(d, **factory)
-        self.cross_attention = MultiHeadAttention(d, heads, **factory) if cross else None
-        self.cross_norm = nn.LayerNorm(d, **factory) if cross else None
-        self.feed_forward = FeedForward(d, 4 * d, **factory)
-        self.feed_forward_norm = nn.LayerNorm(d, **factory)
+        self.self_attention = MultiHeadAttention(d, heads, dtype=dtype)
+        self.self_norm = nn.LayerNorm(d, dtype=dtype)
+        self.cross_attention = MultiHeadAttention(d, heads, dtype=dtype) if cross else None
+        self.cross_norm = nn.LayerNorm(d, dtype=dtype) if cross else None
+        self.feed_forward = FeedForward(d, 4 * d, dtype=dtype)
+        self.feed_forward_norm = nn.LayerNorm(d, dtype=dtype)
 
     def forward(self, x: Tensor, mask: Tensor | None = None, memory: Tensor | None = None) -> Tensor:
-        """Map L tokens x to L tokens, (L, d) or (batch, L, d); a block with cross-attention also reads S of a memory.
+        """Map tokens x to tokens, (L, d) or (batch, L, d); a block with cross-attention also reads a memory.
 
-        mask: (L, L), or (batch, L, L) where batch may be 1.  Raises ValueError for a memory that the block does not read,
-        for none where it does, and as ``MultiHeadAttention`` does.
+        mask: (L, L), or (batch, L, L) where batch may be 1.  Raises ValueError for a missing or an unexpected memory, and
+        as ``MultiHeadAttention`` does.
         """
         self.check(x, memory)
         x = self.add(x, self.self_attention(self.self_norm(x), mask=mask)[0])
@@ -90,7 +89,7 @@ class Block(nn.Module):
         return self.add(x, self.feed_forward(self.feed_forward_norm(x)))
 
     def check(self, x: Tensor, memory: Tensor | None) -> None:
-        """Raise a ValueError that names what does not fit the block."""
+        """Raise a ValueError where an input does not fit the block."""
         if memory is not None:
             check_tensors(memory=memory)
         if (memory is None) != (self.cross_attention is None):
@@ -101,30 +100,38 @@ class Block(nn.Module):
         check_vectors("x", x, self.self_attention.d, self.self_attention.W_q.weight)
 
     def add(self, x: Tensor, part: Tensor) -> Tensor:
-        """Return x + part, or the part alone in a block without residual connections."""
+        """Return x + part, or only the part in a block without residual connections."""
         return x + part if self.residual else part
 
 
 class Transformer(nn.Module):
-    """A decoder alone, which guesses the next token: embedding + positions, blocks under a causal mask, readout.
+    """A decoder-only language model: embedding + positions, blocks with a causal mask, readout.
 
-    Three switches leave out what the paper had to put beside attention: positions, causal (the mask) and residual.
-    Raises ValueError for less than one block or token, and as ``MultiHeadAttention`` does.
+    positions, causal (the mask) and residual switch off the parts that the paper needs besides attention.
+    Raises ValueError for fewer than one block or token, and as ``MultiHeadAttention`` does.
     """
 
     def __init__(
-        self, vocabulary: int, d: int, heads: int, depth: int, *, positions=True, causal=True, residual=True, dtype=None
+        self,
+        vocabulary: int,
+        d: int,
+        heads: int,
+        depth: int,
+        *,
+        positions: bool = True,
+        causal: bool = True,
+        residual: bool = True,
     ):
         super().__init__()
         vocabulary, d, depth = check_whole(vocabulary=vocabulary, d=d, depth=depth)
         self.vocabulary, self.d, self.positions, self.causal = vocabulary, d, positions, causal
-        self.embedding = nn.Embedding(vocabulary, d, dtype=dtype)  # N(0, 1), which is the size of the positions too
-        self.blocks = nn.ModuleList(Block(d, heads, residual=residual, dtype=dtype) for _ in range(depth))
-        self.norm = nn.LayerNorm(d, dtype=dtype)  # pre-norm leaves what the last block adds as it is
-        self.readout = nn.Linear(d, vocabulary, dtype=dtype)
+        self.embedding = nn.Embedding(vocabulary, d)  # N(0, 1), of the same size as the positions
+        self.blocks = nn.ModuleList(Block(d, heads, residual=residual) for _ in range(depth))
+        self.norm = nn.LayerNorm(d)  # pre-norm does not normalise the last output
+        self.readout = nn.Linear(d, vocabulary)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Map tokens (batch, n), whole numbers, to a score for every token that may follow each, (batch, n, vocabulary).
+        """Map tokens (batch, n) to scores of the next token, (batch, n, vocabulary).
 
         Raises ValueError for another shape or type and for tokens outside the vocabulary.
         """
@@ -140,7 +147,7 @@ class Transformer(nn.Module):
 
 
 def next_token_loss(model: Transformer, tokens: Tensor) -> Tensor:
-    """Return the mean cross-entropy of the tokens 2 … n, each guessed from those before it, all positions at once.
+    """Return the mean cross-entropy of tokens 2 … n, each predicted from those before it, in one parallel pass.
 
     tokens: (batch, n).  Raises ValueError for n < 2.
     """
@@ -151,9 +158,8 @@ def next_token_loss(model: Transformer, tokens: Tensor) -> Tensor:
 
 @torch.no_grad()
 def generation_loss(model: Transformer, tokens: Tensor) -> Tensor:
-    """Return the cross-entropy of each of the tokens 2 … n when the model is handed only those before it: (n − 1,).
+    """Return the cross-entropy of each of the tokens 2 … n, given only those before it, as in generation: (n − 1,).
 
-    So it is in generation: nothing stands to the right, and there is nothing to peek at.
     tokens: (batch, n).  Raises ValueError for n < 2.
     """
     check_next(tokens, model.vocabulary)
@@ -169,15 +175,14 @@ def train(
     lr: float = 0.01,
     enough: Callable[[list[float]], bool] = lambda losses: False,
 ) -> list[float]:
-    """Train a model to guess the next token, with Adam, and return the loss at every step.
+    """Train a model to predict the next token, with Adam, and return the loss at every step.
 
-    draw: a function that draws a batch of tokens (batch, n) with a generator, a new one for every step.
-    enough: of the losses so far, whether to stop before all steps are taken.
-    The same model, seed and machine give the same losses.  Raises ValueError for steps < 1.
+    draw: a function that draws a batch of tokens (batch, n) with a generator.  enough: whether to stop early, given the
+    losses so far.  Deterministic on one machine.  Raises ValueError for steps < 1.
     """
     (steps,), (lr,) = check_whole(steps=steps), check_real(lr=lr, least=0)
     generator = torch.Generator().manual_seed(seed)
-    adam = torch.optim.Adam(model.parameters(), lr=lr, fused=True)  # fused: so small a model waits for Python otherwise
+    adam = torch.optim.Adam(model.parameters(), lr=lr, fused=True)  # fused: less Python overhead
     losses = []
     while len(losses) < steps and not enough(losses):
         loss = next_token_loss(model, draw(generator))
@@ -189,7 +194,7 @@ def train(
 
 
 def check_tokens(tokens: Tensor, vocabulary: int) -> None:
-    """Raise a ValueError where tokens are not whole numbers (batch, n) below the size of the vocabulary."""
+    """Raise a ValueError unless tokens are whole numbers (batch, n) below the size of the vocabulary."""
     if not isinstance(tokens, Tensor):
         raise ValueError(
             f"tokens are a {type(tokens).__name__}: they must be 1 torch.Tensor of whole numbers (batch, n)"
@@ -203,7 +208,7 @@ def check_tokens(tokens: Tensor, vocabulary: int) -> None:
 
 
 def check_next(tokens: Tensor, vocabulary: int) -> None:
-    """Raise a ValueError where no token has a next one, and as ``check_tokens`` does."""
+    """Raise a ValueError for n < 2, and as ``check_tokens`` does."""
     check_tokens(tokens, vocabulary)
     if tokens.shape[-1] < 2:
         raise ValueError(f"tokens have shape {tuple(tokens.shape)}: n must be at least 2, for a token and its next one")

@@ -49,7 +49,7 @@ def times() -> dict[str, torch.Tensor]:
     """
     device = pick_device()
     rnn, lstm = (layer(SIZE, SIZE, batch_first=True).to(device).eval() for layer in (nn.RNN, nn.LSTM))
-    conv, heads = Convolution(SIZE, 3, device=device), MultiHeadAttention(SIZE, HEADS, device=device)
+    conv, heads = Convolution(SIZE, 3).to(device), MultiHeadAttention(SIZE, HEADS).to(device)
     measured = []
     for n in TIMED_LENGTHS:
         x = torch.randn(1, n, SIZE, generator=torch.Generator().manual_seed(0)).to(device)

@@ -1,1 +1,1 @@
-"""What pages print beside the figures: the table of symbols, source code, and BertViz's views of attention maps."""
+"""What pages print besides figures: the table of symbols, source code, and BertViz's views of attention maps."""

@@ -1,6 +1,6 @@
 """The scripts that BertViz draws with, d3 and jQuery, as npm has installed them.
 
-A module of its own, so that a build of the site, which needs nothing else of BertViz, does not import torch.
+A separate module, because the build of the site needs them without torch.
 """
 
 from pathlib import Path
@@ -12,5 +12,5 @@ SCRIPTS = [MODULES / "d3" / "dist" / "d3.min.js", MODULES / "jquery" / "dist" / 
 
 
 def elements() -> str:
-    """Return the scripts as the elements of a page that holds them."""
+    """Return the scripts as <script> elements."""
     return "".join(f"<script>{script.read_text(encoding='utf-8')}</script>" for script in SCRIPTS)

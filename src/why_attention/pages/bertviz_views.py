@@ -1,11 +1,11 @@
-"""BertViz's head view and model view of attention maps, made to need nothing but themselves.
+"""BertViz's head view and model view of attention maps, self-contained.
 
-BertViz writes a page part that loads its scripts from other hosts: offline it stays blank, and two in one notebook race
-for the same names.  Here the part becomes a document in a frame of its own, with d3 and jQuery (which npm has installed)
-inside it, its words in the page's language, and layers and heads counted from 1.  Where npm has installed nothing, the
-scripts still come from where BertViz gets them, and the view says so.
+BertViz writes HTML that loads its scripts from other hosts: it is blank offline, and two views in one notebook compete
+for the same names.  Here that HTML becomes a document in its own frame, with d3 and jQuery (installed by npm) inside,
+words in the page's language, and layers and heads counted from 1.  Without npm's scripts the view loads them from
+BertViz's hosts and says so.
 
-Nothing of a view is parsed before the reader opens it.
+A view is parsed when the reader opens it.
 
 Source: Vig 2019, "A Multiscale Visualization of Attention in the Transformer Model".
 """
@@ -23,10 +23,10 @@ from why_attention.checks import check_all_whole, check_whole
 from why_attention.pages.bertviz_scripts import SCRIPTS, elements
 from why_attention.pretrained import stack_maps
 
-__all__ = ["View", "head_view", "model_view"]
+__all__ = ["head_view", "model_view"]
 
-SPECIAL = ("[CLS]", "[SEP]", "[PAD]", "<s>", "</s>", "<pad>")  # what a tokenizer adds to the words of a sentence
-PARAMS = re.compile(r"(const params = .*); // HACK: .*")  # BertViz writes its numbers once more, into this comment
+SPECIAL = ("[CLS]", "[SEP]", "[PAD]", "<s>", "</s>", "<pad>")  # tokens that a tokenizer adds
+PARAMS = re.compile(r"(const params = .*); // HACK: .*")  # this comment repeats all the numbers
 FRAME = Path(__file__).with_suffix(".html").read_text(encoding="utf-8")
 
 LAYER, HEAD = Text(zh="层", en="Layer"), Text(zh="头", en="Head")
@@ -60,7 +60,7 @@ ELSEWHERE = Text(
 
 
 class View:
-    """A view that a notebook and a page show as HTML, closed until the reader opens it."""
+    """A view as HTML, closed until the reader opens it."""
 
     def __init__(self, title: str, notes: list[str], document: str):
         self.title, self.notes, self.document = title, notes, document
@@ -71,10 +71,10 @@ class View:
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
-        # srcdoc is set when the reader opens it: browsers load a frame in a closed <details> at once, also a lazy one
+        # srcdoc is set on opening: browsers load even a lazy frame in a closed <details> at once
         return (
             f'<details class="bertviz" lang="{self.language}" '
-            "ontoggle=\"const f = this.querySelector('iframe'); if (f) f.srcdoc ||= f.dataset.document\">"  # a copy may have none
+            "ontoggle=\"const f = this.querySelector('iframe'); if (f) f.srcdoc ||= f.dataset.document\">"  # a copied page may lack the frame
             f"<summary>{html.escape(self.title)}</summary>{notes}"
             f'<iframe title="{html.escape(self.title)}" style="width: 100%; border: 0" '
             f'data-document="{html.escape(self.document)}"></iframe></details>'
@@ -88,11 +88,11 @@ def head_view(
     heads: Sequence[int] | None = None,
     hide: Sequence[str] = SPECIAL,
 ) -> View:
-    """Return BertViz's view of one layer at a time, which starts with these heads of this layer, or with all its heads.
+    """Return BertViz's view of one layer at a time, opened at a layer and some of its heads, or all of them.
 
-    maps: (layers, heads, n, n), a row a query, or one such tensor a layer as a model returns them.  tokens: n words.
-    layer and heads: counted from 1.  hide: tokens that are not drawn.
-    Raises ValueError for maps that are none, for another number of tokens, and for a layer or head that is not there.
+    maps: (layers, heads, n, n), rows are queries, or a list of one tensor a layer, as a model returns it.  tokens: n
+    words.  layer and heads: counted from 1.  hide: tokens that are not drawn.
+    Raises ValueError for maps that are not weights, for another number of tokens, and for an unknown layer or head.
     """
     maps, tokens, share = select(maps, tokens, hide)
     (layer,) = check_whole(least=0, layer=layer)
@@ -122,7 +122,7 @@ def model_view(maps: Tensor | Sequence[Tensor], tokens: Sequence[str], hide: Seq
         ("'Layer ' +", f"'{LAYER} ' +"),
         ('", Head " +', f'", {HEAD} " +'),
         ('"display_mode": "dark"', '"display_mode": dark ? "dark" : "light"'),
-        # BertViz makes pictures as large as their number lets it: those of few heads would fill a screen each
+        # BertViz sizes pictures by their number: with few heads each would fill the screen
         (f'"total_heads": {maps.shape[1]}', f'"total_heads": {max(maps.shape[1], 6)}'),
         (f'"include_heads": {[*range(maps.shape[1])]}', f'"include_heads": {[*range(1, maps.shape[1] + 1)]}'),
     )
@@ -130,11 +130,11 @@ def model_view(maps: Tensor | Sequence[Tensor], tokens: Sequence[str], hide: Seq
 
 
 def select(maps: Tensor | Sequence[Tensor], tokens: Sequence[str], hide: Sequence[str]):
-    """Return the maps and the tokens without those to hide, and what share of all attention these had, by token."""
+    """Return the maps and tokens without the hidden ones, and the share of all attention of each hidden token."""
     maps, tokens = stack_maps(maps).detach().cpu().double(), [str(token) for token in tokens]
     if maps.shape[-1] != len(tokens):
         raise ValueError(f"the maps are of {maps.shape[-1]} positions, but there are {len(tokens)} tokens: {tokens}")
-    if not ((0 <= maps) & (maps <= 1.001)).all():  # NaN is neither
+    if not ((0 <= maps) & (maps <= 1.001)).all():  # false for NaN
         bad = maps[~((0 <= maps) & (maps <= 1.001))]
         raise ValueError(
             f"{len(bad)} of {maps.numel()} weights lie outside 0 … 1, the first is {bad[0]:g}: "
@@ -150,12 +150,12 @@ def select(maps: Tensor | Sequence[Tensor], tokens: Sequence[str], hide: Sequenc
         for token in dict.fromkeys(tokens)
         if token in hide
     }
-    # a thousandth is less than an eye can tell from 0, and every digit more is paid for in kilobytes
+    # a thousandth is invisible, and each more digit costs kilobytes
     return maps[..., keep, :][..., keep].round(decimals=3), [tokens[i] for i in keep], share
 
 
 def view(name: Text, reading: Text, part: str, maps: Tensor, tokens: list[str], share: dict[str, float]) -> View:
-    """Return the view that BertViz's part of a page becomes."""
+    """Return the view made of BertViz's HTML."""
     title = f"{name}{SIZES}".format(len(maps), maps.shape[1], len(tokens))
     notes = [str(reading)]
     if share:
@@ -173,7 +173,7 @@ def view(name: Text, reading: Text, part: str, maps: Tensor, tokens: list[str], 
 
 
 def embed_scripts(part: str) -> str:
-    """Return BertViz's part of a page with d3 and jQuery in it, and a call where it asked require.js for them."""
+    """Return BertViz's HTML with d3 and jQuery inside instead of require.js."""
     part = re.sub(r"<script src=[^>]*require[^>]*></script>", lambda _: elements(), part)
     part = re.sub(r"require\.config\(\{.*?\}\);", "", part, flags=re.DOTALL)
     part = replace(part, ("requirejs(['jquery', 'd3'], function", "(function"))

@@ -1,4 +1,4 @@
-"""Shows a page the package's own code, so that text and code cannot drift apart."""
+"""Prints the package's own source on a page, so that text and code cannot drift apart."""
 
 import inspect
 from collections.abc import Callable
@@ -12,7 +12,7 @@ __all__ = ["show_source"]
 def show_source(*objects: Callable) -> Markdown:
     """Return the source of classes or functions as one highlighted block.
 
-    Raises ValueError for no objects, and for one without a source: an instance, or what is built into Python.
+    Raises ValueError for no objects, and for one without source: an instance or a builtin.
     """
     if not objects:
         raise ValueError("show_source has 0 objects: name at least 1 class or function")
@@ -21,7 +21,7 @@ def show_source(*objects: Callable) -> Markdown:
 
 
 def source_of(one: Callable) -> str:
-    """Return the source of a class or function, or raise a ValueError that names what has none."""
+    """Return the source of a class or function.  Raises ValueError for an object without one."""
     try:
         return inspect.getsource(one)
     except (TypeError, OSError) as error:

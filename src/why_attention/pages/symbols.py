@@ -1,7 +1,7 @@
-"""The symbols of the chapter: one table for its formulas, its code and its figures.
+"""The symbols of the chapter: one table for formulas, code and figures.
 
-Rows of a matrix that has tokens are tokens; rows of a table of scores, weights or influence are queries i, columns keys j.
-A letter that means two things, each on its own page, has two rows.
+Rows of a token matrix are tokens; rows of scores, weights or influence are queries i, columns are keys j.
+A letter with two meanings, on different pages, has two rows.
 """
 
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from IPython.display import Markdown
 
 from explorable import Text
 
-__all__ = ["Symbol", "SYMBOLS", "table"]
+__all__ = ["SYMBOLS", "table"]
 
 
 @dataclass(frozen=True)
 class Symbol:
-    """One symbol: how a formula (TeX), the package's code and a figure write it, its shape, and what it means.
+    """One symbol, as written in a formula (TeX), in code and in a figure; its shape and its meaning.
 
-    code and figure are empty where there it has no short name; shape is in TeX, empty for a number.
+    code and figure are empty without a short name there; shape is in TeX, empty for a number.
     """
 
     tex: str
@@ -157,10 +157,10 @@ def table() -> Markdown:
 
 
 def code(name: str) -> str:
-    """Return a name as code, or nothing for none."""
+    """Return a name as Markdown code, or an empty cell."""
     return f"`{name}`" if name else ""
 
 
 def math(tex: str) -> str:
-    """Return TeX as a formula, or nothing for none."""
+    """Return TeX as a formula, or an empty cell."""
     return f"${tex}$" if tex else ""
