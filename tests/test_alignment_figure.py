@@ -39,7 +39,7 @@ def told(model, n, words):
         return one, *translation.load(model)(given.source.cpu(), given.lengths.cpu(), target)
 
 
-@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("n", [*LENGTHS, 10])  # 10 is off the grid
 def test_weights_and_words_are_those_of_the_stored_model(figure, n):
     words = labels(figure, "row_words", n=n)
     one, scores, weights = told("attention", n, words)
@@ -122,17 +122,3 @@ def test_the_sentence_tells_where_each_breaks(figure):
         assert figure.words(f"{model}_steps") == f"{min(steps[model])}–{max(steps[model])}"
     assert "注意力写对 8 个。" in figure.sentence() and "对应的词平均分到" in figure.sentence()
     assert "没有注意力权重" in figure.sentence(attention=False) and "平均分到" not in figure.sentence(attention=False)
-
-
-def test_every_control_changes_the_picture_and_it_stays_small(figure):
-    for name in figure.start:
-        for value in figure.one_step(name):
-            assert figure.on_screen(**{name: value}) != figure.on_screen(), (name, value)
-            assert figure.sentence(**{name: value}) != figure.sentence(), (name, value)
-    assert len(figure.figure._frames) <= 60_000
-    assert len(figure.still()) <= 15_000
-
-
-def test_a_live_kernel_translates_a_sentence_between_the_grids(figure):
-    _, frames = figure.answer({"n": 10}, [figure.panels[MATRIX]["matrix"], figure.panels[MATRIX]["column_words"]])
-    assert frames.array(0, dict.fromkeys(figure.grids, 0)).shape[1] == 10

@@ -13,7 +13,7 @@ import torch
 from chromium import Visit, hash_of, move, page_of
 from figure_reading import Reading
 
-from explorable import cache, set_language
+from explorable import set_language
 from explorable.numbers import power_text
 from why_attention import cost as formulae
 from why_attention import timing
@@ -60,7 +60,7 @@ def read():
 @pytest.mark.parametrize("d, k", [(d, k) for d in SIZES for k in (3, 9)])
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_lines_are_the_table_of_cost(read, d, k, quantity):
-    labels = [row.label.zh for row in cost.ROWS]
+    labels = [str(row.label) for row in cost.ROWS]
     drawn = [read.line(0, label, d=d, k=k, quantity=quantity)[1] for label in labels]
     for i, n in enumerate(LENGTHS):
         table = formulae.costs(n, d, k, heads=d // 64, r=129)
@@ -70,7 +70,7 @@ def test_lines_are_the_table_of_cost(read, d, k, quantity):
             assert line[i] == pytest.approx(math.log10(getattr(table[row.name], quantity)), abs=KEPT), row.name
 
 
-@pytest.mark.parametrize("d, k", [(d, k) for d in SIZES for k in KERNELS])
+@pytest.mark.parametrize("d, k", [*itertools.product(SIZES, KERNELS), (100, 8)])  # 100 is off the grid
 def test_crossings_stand_where_two_lines_of_flops_meet(read, d, k):
     for label, first, second, n in [
         ("n = d", "核心部分", "RNN", d),
@@ -88,18 +88,15 @@ def test_crossings_stand_where_two_lines_of_flops_meet(read, d, k):
             assert 0 <= there - y + 2 * KEPT + 0.003 < 0.025, (label, crossed)
 
 
-@pytest.mark.parametrize(
-    "values", [{"n": n, "quantity": q, "k": k} for n in LENGTHS for q in QUANTITIES for k in (3, 9)], ids=str
-)
-def test_the_line_now_joins_the_least_and_the_most(read, values):
-    at = [
-        read.line(0, row.label.zh, **values)[1][LENGTHS.index(values["n"])]
-        for row in cost.ROWS
-        if row.visible_if is None
-    ]
-    x, y = read.line(0, "现在", **values)
-    np.testing.assert_allclose(y, [min(at), max(at)], atol=KEPT)
-    np.testing.assert_allclose(x, math.log10(values["n"]), atol=KEPT)
+@pytest.mark.parametrize("k", [3, 9])
+@pytest.mark.parametrize("quantity", QUANTITIES)
+def test_the_line_now_joins_the_least_and_the_most(read, quantity, k):
+    rows = [str(row.label) for row in cost.ROWS if row.visible_if is None]
+    lines = np.array([read.line(0, row, quantity=quantity, k=k)[1] for row in rows])
+    for n, at in zip(LENGTHS, lines.T):
+        x, y = read.line(0, "现在", n=n, quantity=quantity, k=k)
+        np.testing.assert_allclose(y, [min(at), max(at)], atol=KEPT)
+        np.testing.assert_allclose(x, math.log10(n), atol=KEPT)
 
 
 @pytest.mark.parametrize("quantity", QUANTITIES)
@@ -142,7 +139,7 @@ def test_the_sentence_at_the_start(read):
 def test_the_sentence_says_what_the_lines_show(read, values, quantity):
     values = START | values | {"quantity": quantity}
     n, d, k = values["n"], values["d"], values["k"]
-    at = {row.name: read.line(0, row.label.zh, **values)[1][LENGTHS.index(n)] for row in cost.ROWS}
+    at = {row.name: read.line(0, str(row.label), **values)[1][LENGTHS.index(n)] for row in cost.ROWS}
     ratio = at["attention"] - at["LSTM"]
     number = read.words("ratio", **values)
     number = 1 / float(number[2:]) if number.startswith("1/") else plain(number)
@@ -193,7 +190,7 @@ def read_out(axis: dict, kept: np.ndarray) -> list[str]:
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_every_read_out_of_a_formula_is_the_number_to_three_digits(read, quantity, k):
     for d, row in itertools.product(SIZES, cost.ROWS):
-        x, y = read.line(0, row.label.zh, d=d, k=k, quantity=quantity)
+        x, y = read.line(0, str(row.label), d=d, k=k, quantity=quantity)
         assert read_out(read.panels[0]["x"], x) == [str(n) for n in LENGTHS]
         exact = [cost.amount(row.name, quantity, n, d, k) for n in LENGTHS]
         texts = [re.sub("^10(?=[⁰¹²³⁴⁵⁶⁷⁸⁹])", "1×10", text) for text in read_out(read.panels[0]["y"], y)]
@@ -292,15 +289,6 @@ def test_a_cpu_is_not_recorded_as_a_gpu(monkeypatch, tmp_path):
     assert not (tmp_path / "gpu.json").exists()
 
 
-def test_a_stored_result_changes_the_fingerprint(monkeypatch, tmp_path):
-    monkeypatch.setattr(cache, "PACKAGE", tmp_path)
-    fingerprints = [cache.fingerprint(cost.__name__)]
-    for text in ("{}", "[]"):
-        (tmp_path / "gpu_times.json").write_text(text, encoding="utf-8")
-        fingerprints.append(cache.fingerprint(cost.__name__))
-    assert len(set(fingerprints)) == 3
-
-
 def test_time_here_measures_what_the_axis_says(monkeypatch):
     asked = []
     monkeypatch.setattr(cost, "layer_times", lambda *arguments, threads: asked.append((*arguments, threads)))
@@ -312,42 +300,10 @@ def test_time_here_measures_what_the_axis_says(monkeypatch):
 # The whole figure
 
 
-@pytest.mark.parametrize("control", START)
-def test_every_control_moved_one_step_from_the_start_changes_the_picture(read, control):
-    assert read.start == START
-    first, *others = [read.on_screen(**{control: value}) for value in [START[control], *read.one_step(control)]]
-    assert others and first not in others
-
-
-@pytest.mark.parametrize(
-    "values", [{"n": 700, "d": 100, "k": 4}, {"n": 17, "d": 65, "k": 3}, {"n": 8191, "d": 1023, "k": 8}]
-)
-def test_values_between_the_grids_are_answered(read, values):
-    answer, frames = read.answer(values)
-    assert answer["type"] == "frames", answer
-    (core,) = [one for one in read.panels[0]["series"] if one["label"] == "n = d"]
-    alone = dict.fromkeys(START, 0)
-    assert frames.array(core["x"], alone)[0] == pytest.approx(math.log10(values["d"]), abs=5.1e-4)
-    assert float(frames.words("doubling", alone)) == pytest.approx(
-        formulae.doubling(values["n"], values["d"]), abs=0.0051
-    )
-
-
-def test_both_editions_have_the_same_frames_and_other_words(monkeypatch):
-    monkeypatch.delenv("FIGURE_CACHE")
-    chinese = cost.figure(made_up("reader", 1e-7))
-    set_language("en")
-    english = cost.figure(made_up("reader", 1e-7))
-    assert english._frames == chinese._frames
-    for key in ("title", "caption", "sentence"):
-        assert str(english._spec[key]) != str(chinese._spec[key])
-    assert not re.search("[一-鿿，。；：]", str(english._spec))
-
-
-def test_the_payload_and_the_still_picture_are_small():
-    for figure in (cost.figure(), cost.figure(made_up("reader", 1e-7))):
-        assert len(figure._frames) <= 40_000
-        assert len(Reading(figure).still()) <= 15_000
+def test_with_the_readers_times_too_it_stays_small():
+    figure = cost.figure(made_up("reader", 1e-7))
+    assert len(figure._frames) <= 40_000
+    assert len(figure._picture()["src"]) <= 20_000  # 15 kB in base64
 
 
 @pytest.mark.parametrize("width", [360, 1280])

@@ -1,21 +1,17 @@
 """A 0 in a figure says that no path leads there, and nothing else: the figures' exact zeros against who reads whom.
 
-Who reads whom is worked out here, by products of truth values, layer by layer.  The figures influence, dilution and
-gradient-decay take long to compute; their tests ask the same in their own files.
+Who reads whom is worked out here, by products of truth values, layer by layer.  The tests of the figures influence,
+dilution and gradient-decay ask the same in their own files.
 """
 
 import numpy as np
 import pytest
 from figure_reading import Reading
 
-from explorable import set_language
 from why_attention.figures import alignment, attention_map, effective_field, heads, recall, receptive_field
 from why_attention.tasks.recall import LENGTHS
 
-
-@pytest.fixture(autouse=True)
-def chinese():
-    set_language("zh")
+pytestmark = pytest.mark.slow  # where no frames are kept
 
 
 def zeros(array: np.ndarray) -> np.ndarray:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from figure_reading import Reading
 
-from explorable import set_language
 from why_attention.figures import recall
 from why_attention.figures.recall import LOOKS, UNORDERED
 from why_attention.tasks.recall import CHANCE, EVERY, EXPERIMENT, HELD_OUT, LENGTHS, STEPS, TRAINED
@@ -192,18 +191,3 @@ def test_the_first_picture_shows_who_remembers_how_far(figure):
     assert [int(far[model]) for model in order] == sorted(int(far[model]) for model in order)
     assert int(far["CNN"]) <= 17 < int(far["dilated CNN"]) <= 256 < int(far["attention"])
     assert {one["y"] for one in figure.panels[ACCURACY]["rules"]} == {CHANCE, 0.9}
-
-
-def test_every_control_changes_the_picture_and_it_stays_small(figure):
-    for name in figure.start:
-        for value in figure.one_step(name):
-            assert figure.on_screen(**{name: value}) != figure.on_screen(), (name, value)
-    assert len(figure.figure._frames) <= 60_000
-    assert len(figure.still()) <= 15_000
-
-
-def test_both_editions_have_the_same_frames(figure, monkeypatch):
-    monkeypatch.delenv("FIGURE_CACHE", raising=False)  # the store would give both the same file
-    set_language("en")
-    english = recall.figure()
-    assert english._spec["title"] != figure.spec["title"] and english._frames == figure.figure._frames
