@@ -1,11 +1,14 @@
 """Figures on a page without a kernel, with made-up numbers: every kind of panel and control, every way to fail."""
 
+import json
 import random
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 from chromium import Visit, hash_of, move, numbers_of, page_of, state_of
+from node import evaluate
 
 from explorable import (
     Axis,
@@ -20,6 +23,7 @@ from explorable import (
     Sentence,
     Series,
     Text,
+    script,
     set_language,
 )
 
@@ -155,15 +159,6 @@ def test_canvas_shows_zero_clear_and_values_in_colour(visit, made_up_page):
     diagonal, corner = page.evaluate(pixel, [0, 0]), page.evaluate(pixel, [0, 7])
     assert diagonal[3] == corner[3] == 255
     assert diagonal != corner
-
-
-@pytest.mark.parametrize("name", ["n", "power", "kind", "bound"])
-def test_every_control_changes_the_drawing(visit, made_up_page, name):
-    page = visit.open((made_up_page / "zh.html").as_uri())
-    before = hash_of(page)
-    move(page, name)
-    assert hash_of(page) != before
-    assert state_of(page) != "n=8;power=0.5;kind=up;bound=false"
 
 
 def test_two_figures_share_nothing(visit, made_up_page):
@@ -537,6 +532,13 @@ def test_english_page_speaks_english(visit, made_up_page):
     assert "n = 8, 7 steps, rising, long." in text
     assert "exactly 0: no path" in text
     assert not any("\u4e00" <= letter <= "\u9fff" for letter in text)
+
+
+def test_a_language_without_words_takes_those_of_its_primary_subtag_or_english():
+    module = json.dumps((Path(script.__file__).parent / "js" / "words.js").as_uri())
+    more = "['zh', 'zh-CN', 'en', 'fr', ''].map((language) => wordsOf(language).more)"
+    words = evaluate(f"import {{ wordsOf }} from {module};", more)
+    assert words == ["更多设置", "更多设置", "More settings", "More settings", "More settings"]
 
 
 @pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "lost"])
