@@ -13,15 +13,20 @@ ROOT = Path(__file__).parents[1]
 os.environ.pop("PYTHONWARNDEFAULTENCODING", None)  # asked of us alone: what we start is to write what it always does
 os.environ.setdefault("FIGURE_CACHE", str(ROOT / ".cache"))
 
-
-SLOW = {"browser", "site_folder"}  # fixtures: what needs a browser or the built site
+# What is slow, beside what is marked so: tests with these fixtures, and these files, which build, train or time something
+FIXTURES = {"browser", "site_folder"}
+BUILD = {"build", "attention_figures", "gradient_decay", "influence_figure", "receptive_field_figures"}
+TRAIN = {"claims", "experiment", "induction", "missing_parts", "rates", "recall", "transformer", "translation"}
+TIME = {"statements", "timing"}
 QUICK = 10  # seconds that a test may take in `make check`, which is to take 90 in all
 
 
 def pytest_collection_modifyitems(items):
     """Mark as slow what needs a browser or a build, or is marked to run later still; begin with what starts slowly."""
     for item in items:
-        if SLOW & set(item.fixturenames) or any(map(item.get_closest_marker, ("sweep", "routes"))):
+        file = item.path.stem.removeprefix("test_")
+        late = FIXTURES & set(item.fixturenames) or file in BUILD | TRAIN | TIME
+        if late or item.get_closest_marker("sweep") or item.get_closest_marker("routes"):
             item.add_marker("slow")
     items.sort(key=lambda item: item.path.stem != "test_lab")  # with one worker: JupyterLab starts in 20 seconds
 
