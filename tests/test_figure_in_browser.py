@@ -109,6 +109,17 @@ def made_up_page(tmp_path_factory):
     return folder
 
 
+def show(visit, folder, *panels, n=(3, 4)):
+    """Open a page of one figure with these panels, one a row, and the control n."""
+    control = Control("n", list(n), label="n")
+    rows, sentence = [1] * len(panels), Sentence("-")
+    figure = Explorable(
+        "one", title="one", caption="-", controls=[control], panels=list(panels), rows=rows, sentence=sentence
+    )
+    (folder / "page.html").write_text(page_of([figure], "en"), encoding="utf-8")
+    return visit.open((folder / "page.html").as_uri())
+
+
 @pytest.fixture
 def visit(browser):
     visit = Visit(browser)
@@ -281,16 +292,8 @@ def test_pointing_at_a_line_reads_every_series_there(visit, made_up_page):
 @pytest.mark.parametrize("place", [0, 0.05, 0.5, 1])
 def test_a_series_of_one_point_has_one_whole_mark(visit, tmp_path, place):
     axis = Axis("size", limits=(0, 1), resolution=0.01)
-    figure = Explorable(
-        "now",
-        title="now",
-        caption="-",
-        controls=[Control("n", [1, 2], label="n")],
-        panels=[Lines("lines", axis, axis, [Series(lambda n: [0.1 * n], [place], "now", mark="diamond")])],
-        sentence=Sentence("-"),
-    )
-    (tmp_path / "page.html").write_text(page_of([figure], "en"), encoding="utf-8")
-    page = visit.open((tmp_path / "page.html").as_uri())
+    series = Series(lambda n: [0.1 * n], [place], "now", mark="diamond")
+    page = show(visit, tmp_path, Lines("lines", axis, axis, [series]))
     plot, mark = picture(page, 0).locator("svg"), picture(page, 0).locator("svg path.mark")
     assert mark.get_attribute("d").count("M") == 1
     shape, clip = mark.bounding_box(), plot.bounding_box()
@@ -330,19 +333,9 @@ def test_a_pick_stays_while_the_figure_moves_and_follows_its_numbers(visit, made
 
 def test_panels_of_one_figure_share_the_pick(visit, tmp_path):
     scale = Axis("size", limits=(0, 9), resolution=0.01)
-    figure = Explorable(
-        "twins",
-        title="twins",
-        caption="-",
-        controls=[Control("n", [3, 4], label="n")],
-        panels=[
-            Heatmap(lambda n: np.ones((n, n)), "ones", "row", "column", scale),
-            Heatmap(lambda n: 2 * np.ones((n, n)), "twos", "row", "column", scale),
-        ],
-        sentence=Sentence("-"),
-    )
-    (tmp_path / "page.html").write_text(page_of([figure], "en"), encoding="utf-8")
-    page = visit.open((tmp_path / "page.html").as_uri())
+    ones = Heatmap(lambda n: np.ones((n, n)), "ones", "row", "column", scale)
+    twos = Heatmap(lambda n: 2 * np.ones((n, n)), "twos", "row", "column", scale)
+    page = show(visit, tmp_path, ones, twos)
     picture(page, 0).focus()
     page.keyboard.press("ArrowRight")
     assert page.locator("rect.ring:visible").count() == 2
@@ -353,16 +346,8 @@ def test_panels_of_one_figure_share_the_pick(visit, tmp_path):
 def test_two_lines_of_the_same_heights_stand_where_each_has_its_own_places(visit, tmp_path):
     unit = Axis("size", limits=(0, 9), resolution=0.01)
     places = {"left": lambda n: [n, n], "right": [8, 8]}
-    figure = Explorable(
-        "uprights",
-        title="uprights",
-        caption="-",
-        controls=[Control("n", [1, 2], label="n")],
-        panels=[Lines("", unit, unit, [Series([0, 9], x, label) for label, x in places.items()])],
-        sentence=Sentence("{n}"),
-    )
-    (tmp_path / "page.html").write_text(page_of([figure], "en"), encoding="utf-8")
-    page = visit.open((tmp_path / "page.html").as_uri())
+    uprights = [Series([0, 9], x, label) for label, x in places.items()]
+    page = show(visit, tmp_path, Lines("", unit, unit, uprights), n=[1, 2])
 
     def drawn():
         paths = page.locator("figure svg svg path.bold").evaluate_all(
@@ -378,26 +363,9 @@ def test_two_lines_of_the_same_heights_stand_where_each_has_its_own_places(visit
 
 
 def test_words_stand_at_the_cells_of_a_heatmap_in_its_table_and_in_what_a_pick_reads_out(visit, tmp_path):
-    figure = Explorable(
-        "words",
-        title="words",
-        caption="-",
-        controls=[Control("n", [3, 4], label="n")],
-        panels=[
-            Heatmap(
-                lambda n: np.ones((n, 2)),
-                "ones",
-                "query",
-                "key",
-                Axis("size", limits=(0, 9), resolution=0.01),
-                row_words=lambda n: [f"word{i}" for i in range(n)],
-                column_words=["left", "right"],
-            ),
-        ],
-        sentence=Sentence("-"),
-    )
-    (tmp_path / "page.html").write_text(page_of([figure], "en"), encoding="utf-8")
-    page = visit.open((tmp_path / "page.html").as_uri())
+    scale = Axis("size", limits=(0, 9), resolution=0.01)
+    words = {"row_words": lambda n: [f"word{i}" for i in range(n)], "column_words": ["left", "right"]}
+    page = show(visit, tmp_path, Heatmap(lambda n: np.ones((n, 2)), "ones", "query", "key", scale, **words))
     ticks = page.locator("figure .layered svg text.tick").all_text_contents()
     assert {"left", "right", "word0", "word1", "word2"} <= set(ticks)
     assert numbers_of(page)["panels"][0]["rowWords"] == ["word0", "word1", "word2"]
@@ -420,27 +388,12 @@ def test_words_stand_at_the_cells_of_a_heatmap_in_its_table_and_in_what_a_pick_r
 
 def test_a_series_of_which_nothing_is_inside_is_left_out_and_a_pick_beyond_its_ends_says_nothing(visit, tmp_path):
     unit = Axis("size", limits=(0, 9), resolution=0.01)
-    figure = Explorable(
-        "ends",
-        title="ends",
-        caption="-",
-        controls=[Control("n", [3, 4], label="n")],
-        panels=[
-            Lines(
-                "lines",
-                unit,
-                unit,
-                [
-                    Series(lambda n: list(range(n + 3)), lambda n: list(range(n + 3)), "long"),
-                    Series([1, 2], [3, 4], "short", "green"),
-                    Series([5], lambda n: [2 if n == 4 else -np.inf], "point", "blue"),
-                ],
-            )
-        ],
-        sentence=Sentence("-"),
-    )
-    (tmp_path / "page.html").write_text(page_of([figure], "en"), encoding="utf-8")
-    page = visit.open((tmp_path / "page.html").as_uri())
+    series = [
+        Series(lambda n: list(range(n + 3)), lambda n: list(range(n + 3)), "long"),
+        Series([1, 2], [3, 4], "short", "green"),
+        Series([5], lambda n: [2 if n == 4 else -np.inf], "point", "blue"),
+    ]
+    page = show(visit, tmp_path, Lines("lines", unit, unit, series))
     labels = page.locator("figure.explorable text.label")
     assert [label.text_content() for label in labels.all() if label.is_visible()] == ["long", "short"]
     assert "NaN" not in page.locator("figure.explorable svg").first.evaluate("(svg) => svg.outerHTML")
@@ -630,23 +583,14 @@ def test_numbers_without_an_end_and_long_labels_are_drawn(browser, tmp_path, wid
     set_language("en")
     nothing, unit = [-np.inf] * 3, Axis("size", limits=(0, 9), resolution=0.01)
     decades = Axis("amount", limits=(-3, 0), log10=True, resolution=0.0005)
-    figure = Explorable(
-        "ends",
-        title="ends",
-        caption="-",
-        controls=[Control("n", [3, 4], label="n")],
-        panels=[
-            Lines("zeros", unit, decades, [Series(nothing, [0, 1, 2], "none"), Series([-1, -1, -2], [0, 1, 2], "some")]),
-            Lines("plain", unit, unit, [Series(nothing, [0, 1, 2], "20 letters for a line"[:20]), Series([1, 2], [0, 1], 10 * "长")]),
-            Lines("large", unit, Axis("size", (-1e300, 1e300)), [Series([-1e300, 0, 1e300], [0, 1, 2], "all")]),
-            Heatmap(lambda n: np.array([[0.5, -np.inf]] * n), "map", "row", "column", unit, companion=Companion(lambda n: np.array([[-np.inf, 1]] * n), "beside")),
-        ],
-        rows=[1, 1, 1, 1],
-        sentence=Sentence("{n}"),
-    )  # fmt: skip
-    (tmp_path / "page.html").write_text(page_of([figure], "en"), encoding="utf-8")
+    panels = [
+        Lines("zeros", unit, decades, [Series(nothing, [0, 1, 2], "none"), Series([-1, -1, -2], [0, 1, 2], "some")]),
+        Lines("plain", unit, unit, [Series(nothing, [0, 1, 2], "20 letters for a line"[:20]), Series([1, 2], [0, 1], 10 * "长")]),
+        Lines("large", unit, Axis("size", (-1e300, 1e300)), [Series([-1e300, 0, 1e300], [0, 1, 2], "all")]),
+        Heatmap(lambda n: np.array([[0.5, -np.inf]] * n), "map", "row", "column", unit, companion=Companion(lambda n: np.array([[-np.inf, 1]] * n), "beside")),
+    ]  # fmt: skip
     visit = Visit(browser, viewport={"width": width, "height": 800})
-    page = visit.open((tmp_path / "page.html").as_uri())
+    page = show(visit, tmp_path, *panels)
     plots = "(plots) => plots.map((plot) => plot.width.baseVal.value * plot.getCTM().a)"
     drawn = page.locator("figure svg svg").evaluate_all(plots)
     assert len(drawn) == 3 and min(drawn) > 60  # pixels: room for the lines
