@@ -190,6 +190,11 @@ def test_text_falls_back_to_english_or_else_to_its_first_language(french):
     assert str(Text(fr="", en="length")) == ""  # no word is a word too
 
 
+def test_texts_join_in_every_language_of_either(french):
+    joined = Text(zh="你的", en="your ") + Text(fr="réseau", en="network") + "."
+    assert joined == Text(zh="你的network.", en="your network.", fr="your réseau.")
+
+
 def test_text_is_equal_by_its_words_and_says_them():
     assert Text(zh="一", en="one") == Text(en="one", zh="一") != Text(en="one")
     assert repr(Text(zh="一", en="one")) == "Text(zh='一', en='one')"

@@ -24,7 +24,16 @@ class Text:
         self.words = words
 
     def __str__(self) -> str:
-        return self.words.get(language()) or self.words.get("en") or next(iter(self.words.values()))
+        return self.in_language(language())
+
+    def in_language(self, name: str) -> str:
+        known = next((known for known in (name, "en") if known in self.words), next(iter(self.words)))
+        return self.words[known]
+
+    def __add__(self, other: "Words") -> "Text":
+        """Return these words with others behind them, in every language."""
+        after = other if isinstance(other, Text) else Text(en=other)
+        return Text(**{name: self.in_language(name) + after.in_language(name) for name in self.words | after.words})
 
     def __repr__(self) -> str:
         return f"Text({', '.join(f'{name}={text!r}' for name, text in self.words.items())})"

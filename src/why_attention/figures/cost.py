@@ -9,7 +9,8 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from functools import cache, partial
+from functools import cache, partial, reduce
+from operator import add
 from pathlib import Path
 
 import torch
@@ -58,6 +59,7 @@ ROWS = [
     Row("restricted attention", Text(zh="窗口", en="restricted"), "blue", "diamond", dashed=True, visible_if="every"),
     Row("fused attention", Text(zh="融合", en="fused"), "blue", "cross", dashed=True, visible_if="every"),
 ]
+SHORT = {"convolution": Text(zh="卷积", en="conv.")}  # beside the name of a machine
 CHEAPEST = {  # of the rows shown at the start; ties go to the first
     "attention": Text(zh="注意力", en="attention takes"),
     "attention core": Text(zh="注意力的核心部分", en="the core takes"),
@@ -196,10 +198,7 @@ class Measured:
             Series(
                 partial(self.quartiles, row.name),
                 lambda: torch.tensor(self.times().lengths).log10(),
-                Text(
-                    zh=self.before.zh + row.label.zh,
-                    en=self.before.en + (row.label.en.replace("convolution", "conv.") if other else row.label.en),
-                ),
+                self.before + (SHORT.get(row.name, row.label) if other else row.label),
                 row.color,
                 row.mark,
                 dashed=row.dashed or other,
@@ -212,13 +211,13 @@ class Measured:
         def named(words: str) -> str:
             return words.replace("{", "{" + self.name + "_")
 
-        return Text(
+        return self.words + Text(
             zh=named(
-                f"{self.words.zh}（{{device}}，{{threads}} 个线程，batch {{batch}}，{{heads}} 个头，d = {{d}}）："
+                "（{device}，{threads} 个线程，batch {batch}，{heads} 个头，d = {d}）："
                 "注意力{LSTM_from}{LSTM_n}{LSTM_slower}（按公式是 n = {formula}），{RNN_from}{RNN_n}{RNN_slower}。"
             ),
             en=named(
-                f"{self.words.en} ({{device}}, threads: {{threads}}, batch: {{batch}}, heads: {{heads}}, d = {{d}}), attention is "
+                " ({device}, threads: {threads}, batch: {batch}, heads: {heads}, d = {d}), attention is "
                 "{LSTM_from}{LSTM_n}{LSTM_slower} (by formula, n = {formula}), {RNN_from}{RNN_n}{RNN_slower}. "
             ),
         )
@@ -320,8 +319,9 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
                 "yours", Text(zh="你的 ", en="your "), Text(zh="你的机器实测", en="On your machine"), lambda: yours
             )
         )
-    no_gpu = Text(zh="", en="") if gpu else Text(zh="没有存下 GPU 上的时间。", en="No times on a GPU are stored.")
-    words = [FORMULAE, *(one.sentence() for one in measured), no_gpu]
+    words = [FORMULAE, *(one.sentence() for one in measured)]
+    if not gpu:
+        words.append(Text(zh="没有存下 GPU 上的时间。", en="No times on a GPU are stored."))
     x = Axis(Text(zh="序列长度", en="length"), (1.1, 4.0), symbol="n", log10=True, resolution=1e-6)
     log_lengths = [math.log10(n) for n in LENGTHS]
     return Explorable(
@@ -391,7 +391,7 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
             ),
         ],
         sentence=Sentence(
-            Text(zh="".join(text.zh for text in words), en="".join(text.en for text in words)),
+            reduce(add, words),
             **formula_slots(),
             **{name: slot for one in measured for name, slot in one.slots().items()},
         ),
