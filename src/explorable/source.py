@@ -60,7 +60,7 @@ class Source:
         """Call the function at all settings, the last control fastest; yield where that is, in words, and its value."""
         for values in product(*self.grids.values()):
             setting = dict(zip(self.grids, values))
-            where = self.where + "".join(f" at {name}={value!r}" for name, value in setting.items())
+            where = self.where + (" at " if setting else "") + ", ".join(f"{k}={v!r}" for k, v in setting.items())
             try:
                 yield where, self.function(**setting)
             except Exception as error:
