@@ -25,7 +25,10 @@ GRAPHS = {
     **{f"attention({n}, {layers})": attention(n, layers) for n, layers in SIZES},
     **{f"convolution({n}, {k}, {layers})": convolution(n, k, layers) for n, layers in SIZES for k in (1, 2, 3, 9)},
     "dilated": convolution(8, 2, 3, growth=2),
+    "centred": convolution(8, 3, 2, growth=2, causal=False),
     "restricted": attention(8, 2, window=1),
+    "causal": attention(8, 2, causal=True),
+    "restricted and causal": attention(8, 3, window=2, causal=True),
 }
 each_graph = pytest.mark.parametrize("graph", GRAPHS.values(), ids=GRAPHS)
 
@@ -196,23 +199,25 @@ def reads(graph, layers, position):
     return [path_lengths(graph, node)[top] is not None for node in graph.nodes if node[0] == 0]
 
 
-@pytest.mark.parametrize(("k", "growth"), [(2, 1), (3, 2), (2, 4)])
+@pytest.mark.parametrize(
+    ("k", "growth", "causal"), [(2, 1, True), (3, 2, True), (2, 4, True), (3, 1, False), (5, 2, False)]
+)
 @pytest.mark.parametrize("layers", [1, 2, 3])
-def test_a_convolution_reads_what_its_cone_says(k, growth, layers):
+def test_a_convolution_reads_what_its_cone_says(k, growth, causal, layers):
     n, stack = 20, [Layer(k, growth**i) for i in range(layers)]
-    graph = convolution(n, k, layers, growth)
+    graph = convolution(n, k, layers, growth, causal)
     for position in (1, 10, 20):
-        assert reads(graph, layers, position) == cone(stack, n, position - 1)[0].tolist()
+        assert reads(graph, layers, position) == cone(stack, n, position - 1, causal)[0].tolist()
 
 
-@pytest.mark.parametrize("window", [None, 0, 2])
+@pytest.mark.parametrize(("window", "causal"), [(None, False), (None, True), (0, False), (2, False), (3, True)])
 @pytest.mark.parametrize("layers", [1, 2])
-def test_attention_reads_what_its_mask_leaves(window, layers):
+def test_attention_reads_what_its_mask_leaves(window, causal, layers):
     n = 9
     distance = torch.arange(n).unsqueeze(1) - torch.arange(n)  # i − j: rows are queries
-    mask = distance.abs() <= (n if window is None else window)
+    mask = (distance.abs() <= (n if window is None else window)) & ~(causal & (distance < 0))
     through = torch.linalg.matrix_power(mask.double(), layers) > 0
-    graph = attention(n, layers, window)
+    graph = attention(n, layers, window, causal)
     assert [reads(graph, layers, i) for i in range(1, n + 1)] == through.tolist()
 
 
@@ -227,6 +232,8 @@ def test_empty_sizes_are_refused():
             build(3, 0)
     with pytest.raises(ValueError, match="^k=0: it must be one whole number, at least 1"):
         convolution(3, 0)
+    with pytest.raises(ValueError, match="^k=2 is even and has no middle"):
+        convolution(3, 2, causal=False)
     with pytest.raises(ValueError, match="^window=-1: it must be one whole number, at least 0"):
         attention(3, window=-1)
 

@@ -13,6 +13,7 @@ from numbers import Integral
 from typing import Any
 
 from why_attention.checks import check_all_whole, check_whole
+from why_attention.convolution import padding
 
 __all__ = [
     "DependencyGraph",
@@ -48,23 +49,33 @@ def recurrence(n: int, layers: int = 1) -> DependencyGraph:
     return layered_graph(n, layers, lambda layer, t: [(layer - 1, t), (layer, t - 1)])
 
 
-def convolution(n: int, k: int, layers: int = 1, growth: int = 1) -> DependencyGraph:
-    """Position t of layer l reads k positions of the layer below, the last at t, growth^{l-1} apart."""
-    k, growth = check_whole(k=k, growth=growth)
+def convolution(n: int, k: int, layers: int = 1, growth: int = 1, causal: bool = True) -> DependencyGraph:
+    """Position t of layer l reads k positions of the layer below, growth^{l-1} apart, those that exist.
+
+    A causal kernel ends at t, a centred one has t in its middle.  Raises ValueError as ``convolution.padding`` does.
+    """
+
+    (growth,) = check_whole(growth=growth)
 
     def reads(layer: int, t: int) -> list[Node]:
-        return [(layer - 1, t - m * growth ** (layer - 1)) for m in range(k)]
+        dilation = growth ** (layer - 1)
+        before, _ = padding(k, dilation, causal)
+        return [(layer - 1, t - before + m * dilation) for m in range(k)]
 
     return layered_graph(n, layers, reads)
 
 
-def attention(n: int, layers: int = 1, window: int | None = None) -> DependencyGraph:
-    """Position t reads the layer below: all positions, or those at most ``window`` away."""
+def attention(n: int, layers: int = 1, window: int | None = None, causal: bool = False) -> DependencyGraph:
+    """Position t reads the positions of the layer below: all, or those at most ``window`` away; causal, none later.
+
+    Raises ValueError for a negative window.
+    """
     (n,) = check_whole(n=n)
     (reach,) = [n] if window is None else check_whole(least=0, window=window)
 
     def reads(layer: int, t: int) -> list[Node]:
-        return [(layer - 1, s) for s in range(max(1, t - reach), min(n, t + reach) + 1)]
+        last = t if causal else min(n, t + reach)
+        return [(layer - 1, s) for s in range(max(1, t - reach), last + 1)]
 
     return layered_graph(n, layers, reads)
 
