@@ -1,4 +1,4 @@
-"""The 25 claims of the chapter: what is commonly said, a check that measures it, and what the book says instead."""
+"""The 25 claims of the chapter: the common version, a check that measures it, and the book's version."""
 
 from why_attention.claims import attention, comparison, convolution, history, recurrence
 from why_attention.claims.claim import Claim, Result, Source, Verdict

@@ -1,4 +1,4 @@
-"""Claims 13 to 16: what a path of one step does not promise, what order, time and design attention still needs."""
+"""Claims 13 to 16: the limits of a one-step path, and the order, time and design that attention still needs."""
 
 import math
 from collections.abc import Callable
@@ -45,7 +45,7 @@ def random_tokens(n: int, seed: int = 0) -> Tensor:
 
 
 def attend(layer: MultiHeadAttention, x: Tensor, factor: float = 1.0, slope: float = 0.0) -> tuple[Tensor, Tensor]:
-    """Return what a layer of one head gives, and its weights, with scores times a factor, less a slope times the distance.
+    """Return the output and weights of a layer of one head, its scores times a factor, less a slope times the distance.
 
     A slope above 0 is ALiBi, both ways.  Source: Press et al. 2022, arXiv 2108.12409.
     """
@@ -56,12 +56,12 @@ def attend(layer: MultiHeadAttention, x: Tensor, factor: float = 1.0, slope: flo
 
 
 def off_diagonal(layer: MultiHeadAttention, x: Tensor, factor: float = 1.0, slope: float = 0.0) -> Tensor:
-    """Return the influence matrix, with 0 for the influence of a position on itself."""
+    """Return the influence matrix with 0 on the diagonal."""
     return influence_matrix(lambda x: attend(layer, x, factor, slope)[0], x).fill_diagonal_(0)
 
 
 def one_step_fades(factors: tuple[float, ...] = (1, 20), residual: bool = False, slope: float = 0.5) -> Result:
-    """Claim 13: the path is 1; what becomes of influence as n grows, of scores as they grow, of tokens with depth?"""
+    """Claim 13: the path is 1, but influence thins with n, softmax saturates, and tokens collapse with depth."""
     path = path_length(attention(64), (0, 1), (1, 64))
     layer, x = random_layer(), random_tokens(64)
     short, long = (off_diagonal(layer, x[:n], factors[0]) for n in (16, 64))
@@ -127,7 +127,7 @@ def blind_to_order(
 
 
 def longest_chain(y: Tensor) -> int:
-    """Return how many operations stand in the longest chain of autograd's graph of y, each of which waits for the last."""
+    """Return the length of the longest chain of sequential operations in autograd's graph of y."""
     lengths, stack = {None: 0}, [y.grad_fn]
     while stack:
         node = stack[-1]
@@ -140,12 +140,12 @@ def longest_chain(y: Tensor) -> int:
 
 
 def attend_causally(x: Tensor, mask: bool = True) -> Tensor:
-    """Return what an untrained layer gives, under a causal mask or without one."""
+    """Return the output of an untrained layer, with or without a causal mask."""
     return random_layer()(x, mask=causal_mask(len(x), len(x)) if mask else None)[0]
 
 
 def generate(layer: Callable[[Tensor], Tensor], first: Tensor, n: int) -> Tensor:
-    """Return n tokens, each of which, after the first, is what the layer gave at the last position of those before."""
+    """Return n tokens; each after the first is the layer's output at the last position of those before."""
     tokens = [first]
     for _ in range(n - 1):
         tokens.append(layer(torch.stack(tokens))[-1])
@@ -153,7 +153,7 @@ def generate(layer: Callable[[Tensor], Tensor], first: Tensor, n: int) -> Tensor
 
 
 def all_at_once(layer: Callable[[Tensor], Tensor] = attend_causally, lengths: tuple[int, int] = (10, 40)) -> Result:
-    """Claim 15: compute all rows at once and one by one, and count the longest chain in training and in generation."""
+    """Claim 15: compute rows in parallel and one by one; find the longest chain in training and in generation."""
     x = random_tokens(lengths[-1])
     with torch.no_grad():
         error = (layer(x) - torch.stack([layer(x[:t])[-1] for t in range(1, len(x) + 1)])).abs().max().item()
@@ -171,7 +171,7 @@ def all_at_once(layer: Callable[[Tensor], Tensor] = attend_causally, lengths: tu
 
 
 def induction_head() -> tuple[float, float, float]:
-    """Return the highest induction score in layer 2 (tasks/induction.py, seed 0), and accuracy with and without that head."""
+    """Return the highest induction score in layer 2 of the stored model, and accuracy with and without that head."""
     (run,) = (r.measured for r in induction.EXPERIMENT.results() if r.settings == {"layers": 2, "seed": 0})
     score, head = max((score, head) for head, score in enumerate(run["induction"][1]))
     return score, run["accuracy"], run["ablated"][1][head]

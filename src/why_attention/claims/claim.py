@@ -1,6 +1,6 @@
-"""What a claim is: what is commonly said, what a measurement made of it, and what should be said instead.
+"""A claim: its common version, a check that measures it, and the correct version.
 
-A check looks for two things: a case in which the common version holds, and one in which it fails. The verdict follows:
+A check looks for a case in which the common version holds, and for one in which it fails. The verdict follows:
 
     holds, never fails → right      holds here, fails there → needs a qualifier      never holds → wrong
 """
@@ -16,7 +16,7 @@ __all__ = ["Verdict", "Result", "Source", "Claim"]
 
 
 class Verdict(Enum):
-    """What becomes of the common version; ``str()`` says it with a mark and a word, never by colour."""
+    """The verdict on the common version; ``str()`` gives a mark and a word."""
 
     RIGHT = Text(zh="✓ 对", en="✓ right")
     QUALIFIED = Text(zh="△ 要加限定", en="△ needs a qualifier")
@@ -29,7 +29,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True)
 class Result:
-    """What a check measured, in words, and whether the common version held in some case and failed in some case."""
+    """The measurement of a check, in words, and whether the common version held or failed in some case."""
 
     value: Text
     held: bool
@@ -37,7 +37,7 @@ class Result:
 
     @property
     def verdict(self) -> Verdict:
-        """Return what follows from the two; a check that found neither a case for nor a case against decides nothing."""
+        """Return the verdict; without a case for or against it is undecided."""
         if self.held:
             return Verdict.QUALIFIED if self.failed else Verdict.RIGHT
         return Verdict.WRONG if self.failed else Verdict.UNDECIDED
@@ -45,7 +45,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Source:
-    """A paper: who and when, its arXiv number or DOI, and where in it."""
+    """A paper: authors and year, its arXiv number or DOI, and the place in it."""
 
     name: str
     number: str
@@ -53,13 +53,13 @@ class Source:
 
     @property
     def link(self) -> str:
-        """Return its address: a DOI begins with 10. and has a slash, as no arXiv number does."""
+        """Return its address; only a DOI has a slash."""
         host, path = ("doi.org", self.number) if "/" in self.number else ("arxiv.org", f"abs/{self.number}")
         return urlunsplit(("https", host, path, "", ""))
 
     @property
     def month(self) -> str:
-        """Return when it came out as YYYY-MM, which is how an arXiv number begins.  Raises ValueError for a DOI."""
+        """Return the month of an arXiv number as YYYY-MM.  Raises ValueError for a DOI."""
         if "/" in self.number:
             raise ValueError(f"{self.number} is a DOI: only an arXiv number, such as 1706.03762, tells its month")
         return f"20{self.number[:2]}-{self.number[2:4]}"
@@ -69,9 +69,8 @@ class Source:
 class Claim:
     """One claim of the chapter, numbered as on the page of claims.
 
-    common: what is commonly said.  correct: what the book says.  verdict: what the book makes of the common version,
-    which ``check`` must find as well; without a check it rests on the sources alone.  page, section: where the book
-    shows it.
+    common: the common version.  correct: the book's.  verdict: the book's, which ``check`` must confirm; without a check
+    it rests on the sources.  page, section: where the book shows it.
     """
 
     number: int

@@ -37,7 +37,7 @@ def random_tokens(n: int, d: int = SIZE) -> Tensor:
 
 
 def paths_and_steps(n: int = 27, k: int = 3) -> Result:
-    """Claim 17: search the graphs of all rows for the longest path and count their steps."""
+    """Claim 17: search the graphs of all rows for the maximum path length and the sequential steps."""
     rows = {
         "RNN": (cost.rnn(n, SIZE), recurrence(n)),
         "CNN": (cost.convolution(n, SIZE, k), convolution(n, k, cost.convolution(n, SIZE, k).layers)),
@@ -65,7 +65,7 @@ def paths_and_steps(n: int = 27, k: int = 3) -> Result:
 
 
 def share_of_the_scores(multiples: tuple[float, ...] = (0.5, 2, 16)) -> Result:
-    """Claim 18: count the FLOPs of a whole layer, at n of some multiples of d, and what part of them grows with n²."""
+    """Claim 18: count the FLOPs of a whole layer at some multiples n of d, and the share that grows with n²."""
     layer, lengths = random_layer(), [int(multiple * SIZE) for multiple in multiples]
     counted = [counted_flops(lambda n=n: layer(random_tokens(n), need_weights=True)) for n in lengths]
     fits = counted == [8 * n * SIZE**2 + 4 * n**2 * SIZE for n in lengths]
@@ -81,7 +81,7 @@ def share_of_the_scores(multiples: tuple[float, ...] = (0.5, 2, 16)) -> Result:
 
 
 def twice_as_long(multiples: tuple[float, ...] = (0.125, 1, 8), d: int = SIZE) -> Result:
-    """Claim 19: count the FLOPs of n and of 2n tokens, n some multiples of d, of the core alone and of the whole layer."""
+    """Claim 19: count the FLOPs of n and 2n tokens at some multiples n of d, of the core and of the whole layer."""
     layer, lengths = random_layer(d), [int(multiple * d) for multiple in multiples]
 
     def whole(n: int) -> int:
@@ -109,7 +109,7 @@ def kept_for_backward(layer: MultiHeadAttention, x: Tensor, need_weights: bool) 
     kept = {}
 
     def keep(tensor: Tensor) -> Tensor:
-        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage()  # held, so that no address comes twice
+        kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage()  # kept, or its address would be reused
         return tensor
 
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
@@ -118,7 +118,7 @@ def kept_for_backward(layer: MultiHeadAttention, x: Tensor, need_weights: bool) 
 
 
 def memory(kinds: tuple[bool, ...] = (True, False)) -> Result:
-    """Claim 20: what training has to keep of one layer, with the table of weights (True) and fused (False)."""
+    """Claim 20: the memory that training keeps of one layer, with stored weights (True) and fused (False)."""
     layer, lengths = random_layer(), (1024, 2048)
     kept = {kind: [kept_for_backward(layer, random_tokens(n), kind) for n in lengths] for kind in kinds}
     growth = {kind: large / small for kind, (small, large) in kept.items()}
@@ -146,7 +146,7 @@ PARTS = {
 
 
 def summary(parts: dict[int, Callable[[], Result]] = PARTS) -> Result:
-    """Claim 25: each row of the summary rests on a claim before it; check those again."""
+    """Claim 25: each row of the summary rests on an earlier claim; check those again."""
     found = {number: check() for number, check in parts.items()}
     zh, en = ([f"{n} {part.verdict.value.words[lang]}" for n, part in found.items()] for lang in ("zh", "en"))
     value = Text(

@@ -1,4 +1,4 @@
-"""Claims 11 and 12: how many layers a convolution needs to reach far, and what dilation saves."""
+"""Claims 11 and 12: how many layers a convolution needs for a distance, and what dilation saves."""
 
 import random
 from collections.abc import Sequence
@@ -40,12 +40,12 @@ def layers_to_reach(distance: int = 1000, k: int = 3, growth: int = 1) -> Result
 
 
 def has_holes(dilations: Sequence[int], k: int) -> bool:
-    """Tell whether an output misses inputs inside its span."""
+    """Whether an output misses inputs inside its span."""
     return not support([Layer(k, dilation) for dilation in dilations]).all()
 
 
 def within_the_field(dilations: Sequence[int], k: int) -> bool:
-    """Tell whether each dilation is at most the field of the layers below it."""
+    """Whether each dilation is at most the field of the layers below it."""
     layers = [Layer(k, dilation) for dilation in dilations]
     return all(layer.dilation <= span(layers[:below]) for below, layer in enumerate(layers))
 

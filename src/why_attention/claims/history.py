@@ -1,4 +1,4 @@
-"""Claims 1, 2 and 21 to 24: who did what, and when. Most rest on their sources alone."""
+"""Claims 1, 2 and 21 to 24: who did what, and when. Most rest on their sources only."""
 
 from collections import deque
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from why_attention.transformer import FeedForward
 
 __all__ = ["CLAIMS"]
 
-Run = Callable[[list[Tensor]], Tensor]  # from n tokens to the last output
+Run = Callable[[list[Tensor]], Tensor]  # maps n tokens to the last output
 
 CHENG = Source("Cheng et al. 2016", "1601.06733")
 PARIKH = Source("Parikh et al. 2016", "1606.01933")
@@ -67,7 +67,7 @@ def selective_recurrence(x: list[Tensor]) -> Tensor:
 
 
 def shortest_path(y: Tensor, leaf: Tensor) -> int | None:
-    """Return how many operations lie on the shortest way from a leaf of autograd's graph to y, or None without one."""
+    """Return the number of operations on the shortest path from a leaf of autograd's graph to y, or None."""
     end = leaf.view_as(leaf).grad_fn.next_functions[0][0]
     lengths, queue = {y.grad_fn: 1}, deque([y.grad_fn])
     while queue:
@@ -89,7 +89,7 @@ METHODS = (  # name, paper, and how to run it
 
 
 def efficient_since(methods: tuple[tuple[Text, Source, Run], ...] = METHODS, since: str = "2023-01") -> Result:
-    """Claim 21: for each method its month on arXiv, and its FLOPs and its path from first to last as n doubles."""
+    """Claim 21: the month of each method on arXiv, and its FLOPs and path length as n doubles."""
     short, long = tokens(128), tokens(256)
 
     def growth(run: Run) -> float:
@@ -112,7 +112,7 @@ def efficient_since(methods: tuple[tuple[Text, Source, Run], ...] = METHODS, sin
 
 @torch.no_grad()
 def four_parts(residual: bool = True, positions: bool = False, depth: int = 12, n: int = 32) -> Result:
-    """Claim 24: stack attention, FFN, residual and normalisation, and nothing else: do tokens differ, is order seen?"""
+    """Claim 24: stack only attention, FFN, residual and normalisation: do tokens differ, does order matter?"""
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(n, SIZE, generator=generator, dtype=torch.float64)
     order = torch.randperm(n, generator=generator)

@@ -1,8 +1,8 @@
-"""A latch, trained in seconds: keep the first symbol while noise follows, however long.
+"""A latch, trained in seconds: keep the first symbol while noise follows, for any length.
 
-    x_1 ~ one of 8 symbols,   x_2 … x_T ~ N(0, 1) on inputs of their own,   answer: x_1
+    x_1 ~ one of 8 symbols,   x_2 … x_T ~ N(0, 1) on separate inputs,   answer: x_1
 
-The first symbol has inputs of its own, which tasks/recall.py does not grant: there the distractors are symbols as well.
+Symbol and noise have separate inputs; in tasks/recall.py the distractors are symbols too.
 
 Source: Hochreiter & Schmidhuber 1997, §5.3 (noise and signal on the way to a distant answer).
 """
@@ -46,9 +46,9 @@ class Latch(nn.Module):
         return self.readout(self.layer(x)[0][:, -1])
 
 
-def train(cell: Cell, T: int, steps: int, seed: int = 0) -> Latch:
-    """Return a latch trained with Adam on sequences of T, 32 a step, whose recurrent layer starts from a cell's weights."""
-    generator = torch.Generator().manual_seed(seed)
+def train(cell: Cell, T: int, steps: int) -> Latch:
+    """Return a latch trained with Adam on sequences of T, 32 a step, from a cell's weights."""
+    generator = torch.Generator().manual_seed(0)
     latch = Latch(cell, generator)
     adam = torch.optim.Adam(latch.parameters(), lr=0.01)
     for _ in range(steps):
@@ -62,6 +62,6 @@ def train(cell: Cell, T: int, steps: int, seed: int = 0) -> Latch:
 
 @torch.no_grad()
 def accuracy(latch: Latch, T: int) -> float:
-    """Return the share of 200 new sequences of T whose highest score is that of the answer."""
+    """Return the share of 200 new sequences of T whose highest score is the answer's."""
     x, answer = draw(200, T, torch.Generator().manual_seed(10_000))
     return (latch(x).argmax(-1) == answer).float().mean().item()

@@ -1,8 +1,8 @@
-"""A recurrent network without a state of fixed size: an LSTM that keeps the states of all steps and attends to them.
+"""The LSTMN, a recurrent network with a growing state: it keeps the states of all steps and attends to them.
 
     α_i = softmax_i(vᵀ tanh(W [x_t; h̃_{t-1}] + U h_i)),   s̃_t = Σ_{i<t} α_i s_i,   s_t = LSTM(x_t, s̃_t),   s = [h; c]
 
-Source: Cheng et al. 2016, arXiv 1601.06733, §3.1 (the LSTMN; here from one layer, without its other variants).
+Source: Cheng et al. 2016, arXiv 1601.06733, §3.1 (here with one layer).
 """
 
 import torch
@@ -15,9 +15,9 @@ __all__ = ["LSTMN"]
 
 
 class LSTMN:
-    """Maps the input x_t (d,) and the memory before it to the memory after it, one row of s = [h; c] longer.
+    """Maps an input x_t (d,) and a memory to the next memory, one row s = [h; c] longer.
 
-    A memory is s̃_t and below it s_0 … s_t, (t + 2, 2H); ``start`` has s̃_0 = s_0 = 0.
+    A memory is s̃_t, then s_0 … s_t, (t + 2, 2H); ``start`` is s̃_0 = s_0 = 0.
     """
 
     def __init__(self, d: int, H: int, generator: torch.Generator, dtype: torch.dtype | None = None):

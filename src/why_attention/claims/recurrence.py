@@ -1,4 +1,4 @@
-"""Claims 3 to 10: what recurrent networks keep, what waits in them, and what is left of a gradient far back."""
+"""Claims 3 to 10: the state of recurrent networks, their sequential steps, and how their gradients decay."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ __all__ = ["CLAIMS"]
 SIZE, STEPS = 64, 1000  # d = H; the longest lag
 SMALL = 8  # d = H where whole Jacobian matrices are computed
 ROUNDING = 1e-10  # results in float64 that differ by less are equal
-VANISHED = -6  # log10 of what counts as nothing left
+VANISHED = -6  # log10 of a gradient that counts as vanished
 
 VASWANI = Source("Vaswani et al. 2017", "1706.03762", Text(zh="表 1", en="Table 1"))
 BAHDANAU = Source("Bahdanau et al. 2015", "1409.0473", Text(zh="摘要和第 1 节", en="abstract, §1"))
@@ -62,7 +62,7 @@ def random_inputs(steps: int = STEPS, size: int = SIZE, scale: float = 1.0, seed
 
 
 def recurrent_networks() -> dict[str, tuple[Callable[[Tensor, Tensor], Tensor], Tensor]]:
-    """Return networks of claim 3, each a step from input and memory to memory, and its first memory."""
+    """Return the networks of claim 3: a step from input and memory to memory, and the initial memory."""
     cells = {
         name: random_cell(kind, size=SMALL) for name, kind in (("RNN", RNNCell), ("GRU", GRUCell), ("LSTM", LSTMCell))
     }
@@ -73,7 +73,7 @@ def recurrent_networks() -> dict[str, tuple[Callable[[Tensor, Tensor], Tensor], 
 
 
 def memories(step: Callable[[Tensor, Tensor], Tensor], memory: Tensor, x: Tensor) -> list[Tensor]:
-    """Return what a network keeps after each of the inputs x."""
+    """Return the memory of a network after each of the inputs x."""
     kept = []
     for x_t in x:
         memory = step(x_t, memory)
@@ -82,7 +82,7 @@ def memories(step: Callable[[Tensor, Tensor], Tensor], memory: Tensor, x: Tensor
 
 
 def ways_through(step: Callable[[Tensor, Tensor], Tensor], memory: Tensor) -> int:
-    """Return the rank of the Jacobian of 8 later states h by 8 earlier inputs: how many numbers pass between them."""
+    """Return the rank of the Jacobian of 8 later states h by 8 earlier inputs."""
     earlier, later = random_inputs(16, SMALL).split(8)
 
     def states(earlier: Tensor) -> Tensor:
@@ -94,7 +94,7 @@ def ways_through(step: Callable[[Tensor, Tensor], Tensor], memory: Tensor) -> in
 
 
 def fixed_state(names: tuple[str, ...] = ("RNN", "GRU", "LSTM", "LSTMN")) -> Result:
-    """Claim 3: count the numbers that a network keeps as it reads, and those that get through from earlier to later."""
+    """Claim 3: the size of the memory as a network reads, and the rank from earlier inputs to later states."""
     sizes, ranks = {}, {}
     for name in names:
         step, memory = recurrent_networks()[name]
@@ -114,7 +114,7 @@ def fixed_state(names: tuple[str, ...] = ("RNN", "GRU", "LSTM", "LSTMN")) -> Res
 
 
 def waits_less(cell: Cell) -> bool:
-    """Tell whether an input adds the same inside the tanh, whatever the state: then that part waits for no step."""
+    """Whether an input adds the same inside the tanh for any state: then that part can be computed ahead."""
     x, states = 0.1 * random_inputs(100), 0.1 * random_inputs(2, seed=1)
     added = [torch.atanh(cell(x, h.expand_as(x))) - torch.atanh(cell(0 * x, h.expand_as(x))) for h in states]
     return bool((added[0] - added[1]).abs().max() < ROUNDING)
@@ -124,7 +124,7 @@ def waits_less(cell: Cell) -> bool:
 def work_that_need_not_wait(
     kind: type[Cell] = RNNCell, recurrence: Callable[[Tensor, Tensor], Tensor] = loop
 ) -> Result:
-    """Claim 4: does what an input adds wait for the state, and can a recurrence be scanned in rounds instead of steps?"""
+    """Claim 4: do input projections wait for the state, and can a recurrence be scanned in parallel?"""
     cell, x = random_cell(kind), random_inputs(100)
     free = waits_less(cell)
     share = counted_flops(lambda: x @ cell.W_x.T) / counted_flops(lambda: unroll(cell, x)) if free else 0
@@ -141,7 +141,7 @@ def work_that_need_not_wait(
 
 @torch.no_grad()
 def waiting_in_line(networks: tuple[tuple[float, float], ...] = ((1.0, 1.0), (3.0, 0.1))) -> Result:
-    """Claim 5: run RNNs of a gain and an input scale by Jacobi iteration: how many rounds until all states stand still?"""
+    """Claim 5: run RNNs of some gains and input scales by Jacobi iteration: how many rounds until convergence?"""
     rounds, errors = [], []
     for gain, scale in networks:
         cell, x = random_cell(RNNCell, gain=gain), random_inputs(scale=scale)
@@ -167,7 +167,7 @@ def product_and_truth(cell: Cell, steps: int = 20) -> tuple[Tensor, Tensor, Tens
 
 
 def order_of_the_product(cells: dict[str, Cell] | None = None) -> Result:
-    """Claim 6: multiply the Jacobians of h by h in either order, and compare with automatic differentiation."""
+    """Claim 6: multiply the Jacobians of h by h in either order, and compare with autodiff."""
     cells = cells or {
         "RNN": random_cell(RNNCell, size=SMALL),
         "LSTM": random_cell(LSTMCell, size=SMALL, forget_bias=5.0),
@@ -192,12 +192,12 @@ def order_of_the_product(cells: dict[str, Cell] | None = None) -> Result:
 
 
 def spread(logs: Sequence[float]) -> str:
-    """Write the least and the largest of numbers 10^log, or the one that all are."""
+    """Write the least and the largest of numbers 10^log, or their common value."""
     return " … ".join(dict.fromkeys(power_text(f(logs), 2) for f in (min, max)))
 
 
 def carousel(seed: int, factor: float, few: int) -> tuple[Cell, Tensor]:
-    """Return an LSTM that keeps c exactly, but for a few of its steps at random, where its forget gates are at ``factor``."""
+    """Return an LSTM that keeps c exactly except at a few random steps, where its forget gates are ``factor``."""
     cell, x = LSTMCell(1, SMALL, dtype=torch.float64), torch.zeros(STEPS, 1, dtype=torch.float64)
     generator = torch.Generator().manual_seed(seed)
     x[torch.randperm(STEPS, generator=generator)[:few]] = 1
@@ -205,12 +205,12 @@ def carousel(seed: int, factor: float, few: int) -> tuple[Cell, Tensor]:
         cell.W_h.zero_(), cell.W_x.zero_(), cell.b.zero_()
         cell.b[SMALL : 2 * SMALL] = 40  # f = 1 up to rounding
         cell.W_x[SMALL : 2 * SMALL] = math.log(factor / (1 - factor)) - 40
-        cell.b[3 * SMALL :] = -40  # o = 0: h says nothing
+        cell.b[3 * SMALL :] = -40  # o = 0: h = 0
     return cell, x
 
 
 def a_few_small_norms(factor: float = 0.5, few: int = 5, gain: float = 1.0, seeds: int = 3) -> Result:
-    """Claim 7: LSTMs with a few small norms, and RNNs: what vanishes, and how many of the norms are below 1?"""
+    """Claim 7: LSTMs with a few small norms, and RNNs: which gradients vanish, and how many norms are below 1?"""
     with_few, least, without, bounds = [], [], [], []
     for seed in range(seeds):
         cell, x = carousel(seed, factor, few)

@@ -1,6 +1,6 @@
-"""What a page shows of the claims: their common versions to guess at, and the table of what was measured.
+"""The claims on a page: the list of common versions, and the table of measurements.
 
-HTML, for a Markdown table with so much text in its cells is hard to read on a telephone.  It needs no style sheet.
+In HTML: a Markdown table with long cells is hard to read on a phone.  It needs no style sheet.
 """
 
 import re
@@ -21,15 +21,15 @@ DISAGREES = Text(
     zh="⚠ 这次量到的和本书的判定不一致，本书说的是：",
     en="⚠ This measurement does not agree with the book, whose verdict is: ",
 )
-BREAKS = 'style="overflow-wrap: anywhere"'  # a long name must not widen the table
+BREAKS = 'style="overflow-wrap: anywhere"'  # long names must not widen the table
 CHECK = Text(zh="检验：", en="Check: ")
 CAPTION = Text(zh="个说法，判定和量到的数", en="claims, their verdicts, and what was measured")
 
-CELL = 'style="text-align: left; vertical-align: top; min-width: 3em"'  # JupyterLab would set them to the right
+CELL = 'style="text-align: left; vertical-align: top; min-width: 3em"'  # JupyterLab aligns cells right
 
 
 def statements(claims: tuple[Claim, ...]) -> HTML:
-    """Return the common versions as a numbered list, without a word on what becomes of them."""
+    """Return the common versions as a numbered list, without verdicts."""
     items = [f'<li value="{claim.number}">{markup(claim.common)}</li>' for claim in claims]
     return HTML(f'<ol class="claims" lang="{language()}">{"".join(items)}</ol>')
 
@@ -40,7 +40,7 @@ def table(claims: tuple[Claim, ...]) -> HTML:
     number = Text(zh="编号和判定", en="Number, verdict")
     caption = escape(f"{len(claims)} {CAPTION}")
     heads = "".join(f'<th scope="col" {CELL}>{escape(str(head))}</th>' for head in (number, CLAIM, MEASURED))
-    # a box of its own, so that a narrow screen scrolls the table and not the page, by keyboard too
+    # a scrolling box: a narrow screen scrolls the table and not the page, by keyboard too
     return HTML(
         f'<div class="claims" lang="{language()}" role="region" aria-label="{caption}" tabindex="0" '
         f'style="overflow-x: auto"><table><caption>{caption}</caption>'
@@ -49,9 +49,9 @@ def table(claims: tuple[Claim, ...]) -> HTML:
 
 
 def row(claim: Claim, result: Result | None) -> str:
-    """Return one claim's row: what was measured decides its verdict, and where the book says otherwise the row says so."""
+    """Return one claim's row: the measurement decides the verdict; a verdict unlike the book's is marked."""
     verdict = claim.verdict if result is None else result.verdict
-    measured = [str(BY_SOURCE if result is None else result.value)]  # then remarks on it
+    measured = [str(BY_SOURCE if result is None else result.value)]  # and remarks
     if verdict != claim.verdict:
         measured.append(f"{DISAGREES}{claim.verdict}")
     check = f"{CHECK}<code {BREAKS}>{escape(name(claim.check))}</code><br>" if claim.check else ""
@@ -70,11 +70,11 @@ def markup(text: Text | str) -> str:
 
 
 def name(check: Callable[[], Result]) -> str:
-    """Return how a page that imports the claims calls a check: claims.recurrence.explosion."""
+    """Return the name of a check on a page that imports the claims: claims.recurrence.explosion."""
     return f"{check.__module__.removeprefix('why_attention.')}.{check.__name__}"
 
 
 def link(source: Source) -> str:
-    """Return a source's name, linked, and where in it."""
+    """Return a source's name, linked, and the place in it."""
     place = f"{Text(zh='，', en=', ')}{source.place}" if str(source.place) else ""
     return f'<a href="{source.link}">{escape(source.name)}</a>{escape(place)}'

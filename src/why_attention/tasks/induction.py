@@ -1,21 +1,20 @@
-"""Induction: continuing what repeats takes two layers of attention whose heads share the work; one layer cannot do it.
+"""Induction: continuing a repetition takes two layers of attention whose heads work together; one layer cannot do it.
 
-A sequence starts with symbols that are all different, and then its latest part repeats to the end: D A B C A B C A …
-From the second copy on, the next symbol is the one that came after the same symbol before. How far back that was
-differs from sequence to sequence, so no fixed distance helps. The model is attention and nothing else: every layer
-adds the output of its heads to the residual stream,
+A sequence starts with distinct symbols, and then its last part repeats to the end: D A B C A B C A …
+From the second copy on, the next symbol is the one that followed the same symbol before, at a distance that differs
+from sequence to sequence. The model is attention only: every layer adds the output of its heads to the residual stream,
 
     x ← x + MultiHead(x).
 
-What a head does is read off its weights a_ij, by two means over many sequences:
+Two means over many sequences describe the weights a_ij of a head:
 
     previous-token score = mean of a_{i,i−1} over all i > 1
     induction score      = mean of Σ_j a_ij over all i that repeat, the sum over j ≤ i whose x_{j−1} = x_i
 
-and what it is needed for by ablation: how often is the model still right when the head's output is 0?
+and ablation measures how often the model is still right when the head's output is 0.
 
-What a weight says of the answer is measured by intervention (replace the token, look at the answer again), and by how
-the weights and the influence of the same tokens correlate in rank.
+Whether weights explain the answer is measured by intervention (replace a token, and see the answer change), and by the
+rank correlation of weights and influence.
 
 Sources: Olsson et al. 2022, arXiv 2209.11895 (attention-only models, previous-token and induction heads, measured on
 random sequences that repeat, and ablated); Jain & Wallace 2019, arXiv 1902.10186 (weights against gradients, by rank).
@@ -29,6 +28,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from why_attention import transformer
 from why_attention.attention import MultiHeadAttention
 from why_attention.device import pick_device
 from why_attention.influence import influence_matrix
@@ -56,18 +56,18 @@ __all__ = [
 
 SYMBOLS = string.ascii_uppercase + "012345"  # the vocabulary
 LENGTH = 40  # n, of the sequences for training
-PERIODS = 4, 16  # how long the part that repeats may be
+PERIODS = 4, 16  # least and greatest length of the part that repeats
 SIZE, HEADS = 64, 2  # d, and heads a layer
 STEPS, EVERY = 800, 50  # of training, and between two measurements
 BATCH, LEARNING_RATE, CLIP = 32, 3e-3, 1.0
 TESTED = 256  # sequences measured on, never trained on
-RANKED = 200  # of them, those whose influence matrix is compared with the weights: a matrix takes a while
+RANKED = 200  # of them, those whose influence matrix is compared with the weights (slow)
 
 
 class AttentionOnly(nn.Module):
-    """Token and position embeddings, some layers of causal attention in a residual stream, and logits of the next token.
+    """Token and position embeddings, layers of causal attention in a residual stream, and logits of the next token.
 
-    Raises ValueError for less than one layer.
+    Raises ValueError for fewer than one layer.
     """
 
     def __init__(self, layers: int):
@@ -89,7 +89,7 @@ class AttentionOnly(nn.Module):
         self.logits.weight.normal_(0, SIZE**-0.5, generator=generator)
 
     def forward(self, tokens: Tensor, need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
-        """Return logits of the token after each, and the weights of all heads where they are needed.
+        """Return logits of the next tokens, and the weights of all heads, or None without need_weights.
 
         tokens: whole numbers below 32, (batch, n), n ≤ 40.  Returns (batch, n, 32), (batch, layers, heads, n, n).
         Raises ValueError for other shapes, lengths and numbers.
@@ -102,7 +102,7 @@ class AttentionOnly(nn.Module):
         return self.tokens(tokens) + self.positions.weight[: tokens.shape[-1]]
 
     def from_embeddings(self, x: Tensor, need_weights: bool = False) -> tuple[Tensor, Tensor | None]:
-        """Return the same from embeddings (batch, n, d), by which it can be differentiated."""
+        """The same from embeddings (batch, n, d), for derivatives by them."""
         n = x.shape[-2]
         mask = causal_mask(n, n, device=x.device)[None]  # the same for all sequences
         weights = []
@@ -114,24 +114,24 @@ class AttentionOnly(nn.Module):
 
 
 def sequences(count: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Return random sequences, (count, 40), and where in each the second copy starts, counted from 0, (count,).
+    """Return random sequences, (count, 40), and where the second copy starts in each, from 0, (count,).
 
-    The part that repeats has 4 to 16 symbols, and at least two copies of it fit.  Raises ValueError for count < 1.
+    The part that repeats has 4 to 16 symbols and at least two copies.  Raises ValueError for count < 1.
     """
     if count < 1:
         raise ValueError(f"count={count}: there must be at least 1 sequence")
     low, high = PERIODS
     period = torch.randint(low, high + 1, (count, 1), generator=generator)
-    latest = torch.minimum(LENGTH - 2 * period, len(SYMBOLS) - period)  # no symbol is left for a longer start
+    latest = torch.minimum(LENGTH - 2 * period, len(SYMBOLS) - period)  # later, the symbols run out
     start = (torch.rand(count, 1, generator=generator) * (latest + 1)).long()
     i = torch.arange(LENGTH)
-    source = torch.where(i < start, i, start + (i - start) % period)  # of which place each place is a copy
+    source = torch.where(i < start, i, start + (i - start) % period)  # the place that each place copies
     symbols = torch.rand(count, len(SYMBOLS), generator=generator).argsort(-1)  # all of them, in random order
     return symbols.gather(-1, source), (start + period).squeeze(-1)
 
 
 def tokens_of(text: str) -> Tensor:
-    """Return the tokens of a text of one symbol each: (n,).  Raises ValueError for none, more than 40, and others."""
+    """Return the tokens of a text, one a symbol: (n,).  Raises ValueError unless it is 1 to 40 known symbols."""
     if strange := sorted(set(text) - set(SYMBOLS)):
         raise ValueError(f"{text!r} has {strange}, which are none of the {len(SYMBOLS)} symbols {SYMBOLS}")
     tokens = torch.tensor([SYMBOLS.index(symbol) for symbol in text], dtype=torch.long)
@@ -140,7 +140,7 @@ def tokens_of(text: str) -> Tensor:
 
 
 def follows_earlier(tokens: Tensor) -> Tensor:
-    """Return for each query i which keys j stand right after an earlier occurrence of its token: x_{j−1} = x_i, j ≤ i.
+    """Return for each query i the keys j right after an earlier occurrence of its token: x_{j−1} = x_i, j ≤ i.
 
     tokens: (batch, n).  Returns booleans (batch, n, n).
     """
@@ -151,9 +151,9 @@ def follows_earlier(tokens: Tensor) -> Tensor:
 
 @torch.no_grad()
 def accuracy(model: AttentionOnly, tokens: Tensor) -> float:
-    """Return how often the likeliest next token is the right one, over all tokens that have occurred before.
+    """Return the accuracy of the next token after all tokens that have occurred before.
 
-    tokens: (batch, n).  Raises ValueError where no token but the last repeats an earlier one.
+    tokens: (batch, n).  Raises ValueError where no token except the last repeats an earlier one.
     """
     logits, _ = model(tokens)
     repeats = follows_earlier(tokens).any(-1)[:, :-1]  # the last has no next token
@@ -174,7 +174,7 @@ def previous_token_score(A: Tensor) -> Tensor:
 
 
 def induction_score(A: Tensor, tokens: Tensor) -> Tensor:
-    """Return the mean of Σ_j a_ij over all i that repeat an earlier token, the sum over the j right after that one.
+    """Return the mean of Σ_j a_ij over all i that repeat an earlier token, the sum over the j right after it.
 
     A: (batch, layers, heads, n, n).  tokens: (batch, n).  Returns (layers, heads).
     Raises ValueError where no token repeats an earlier one.  After Olsson et al. 2022 (prefix matching).
@@ -187,21 +187,21 @@ def induction_score(A: Tensor, tokens: Tensor) -> Tensor:
 
 
 def remove_head(model: AttentionOnly, layer: int, head: int) -> AttentionOnly:
-    """Return a copy of the model in which the output of one head is 0; layers and heads are counted from 1.
+    """Return a copy of the model in which the output of one head is 0; layers and heads count from 1.
 
-    Raises ValueError for a layer or a head that the model does not have.
+    Raises ValueError for an unknown layer or head.
     """
     if not (1 <= layer <= len(model.layers) and 1 <= head <= HEADS):
         has = f"the model has layers 1 … {len(model.layers)} of heads 1 … {HEADS}"
         raise ValueError(f"layer={layer} and head={head}: {has}")
     without = copy.deepcopy(model)
     d_k = SIZE // HEADS
-    with torch.no_grad():  # MultiHead = [head_1 … head_h] W_o: these columns alone read the head
+    with torch.no_grad():  # MultiHead = [head_1 … head_h] W_o: only these columns read the head
         without.layers[layer - 1].W_o.weight[:, (head - 1) * d_k : head * d_k] = 0
     return without
 
 
-# What a weight says: against the influence of the same token, and against what is left when the token is replaced
+# Weights against influence, and against the answer when a token is replaced
 
 
 def interventions(model: AttentionOnly, tokens: Tensor, second: Tensor, generator: torch.Generator) -> Tensor:
@@ -240,13 +240,13 @@ def influence_on(model: AttentionOnly, tokens: Tensor, i: Tensor) -> Tensor:
     """Return row i of the influence matrix of each sequence (influence.py), i of shape (batch,): (batch, n)."""
     x = model.embed(tokens).detach().requires_grad_()
     logits = model.from_embeddings(x)[0][torch.arange(len(tokens)), i]
-    # no sequence touches another's logits, so that one pass back gives a logit's gradient for all of them
+    # sequences are independent: one backward pass gives the gradient of a logit for all of them
     gradients = [torch.autograd.grad(one.sum(), x, retain_graph=True)[0] for one in logits.unbind(-1)]
     return sum(gradient.square().sum(-1) for gradient in gradients).sqrt()
 
 
 def ranks(x: Tensor) -> Tensor:
-    """Return the rank of every number along the last axis, from 1; equal numbers share the mean of their ranks."""
+    """Return the rank of every number along the last axis, from 1; equal numbers share their mean rank."""
     below = (x.unsqueeze(-1) > x.unsqueeze(-2)).sum(-1)
     alike = (x.unsqueeze(-1) == x.unsqueeze(-2)).sum(-1)
     return below + (alike + 1) / 2
@@ -255,7 +255,7 @@ def ranks(x: Tensor) -> Tensor:
 def spearman(a: Tensor, b: Tensor) -> Tensor:
     """Return Spearman's rank correlation along the last axis of two tensors of one shape.
 
-    Raises ValueError for two shapes, and where all numbers of a or of b are equal: they have no order.
+    Raises ValueError for different shapes, and where all numbers of a or of b are equal.
     """
     if a.shape != b.shape:
         raise ValueError(f"a has shape {tuple(a.shape)} and b {tuple(b.shape)}: they must have one shape")
@@ -266,12 +266,12 @@ def spearman(a: Tensor, b: Tensor) -> Tensor:
     return (a * b).sum(-1) / sizes
 
 
-FEWEST_KEYS = 8  # of a query within which ranks are correlated: of fewer keys the correlation is mostly chance
+FEWEST_KEYS = 8  # of a query in a rank correlation: with fewer keys it is mostly chance
 
 
 def rank_correlations(model: AttentionOnly, tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """Return how weights and influence correlate in rank, in each sequence: (batch,) over all pairs j < i, and (batch,)
-    within a query, the mean over queries of at least 8 earlier keys.
+    """Return the rank correlation of weights and influence in each sequence, (batch,): over all pairs j < i, and within
+    a query, averaged over queries with at least 8 earlier keys.
 
     tokens: (batch, n), n > 8.  Weights are those of the last layer, the mean of its heads.
     """
@@ -284,7 +284,7 @@ def rank_correlations(model: AttentionOnly, tokens: Tensor) -> tuple[Tensor, Ten
     pooled, within = [], []
     for sequence in tokens:
         A = maps(sequence, model)[-1].mean(0)
-        # with weights, for torch cannot differentiate its fused attention row by row at once
+        # with weights: torch has no batched derivative of fused attention
         influence = influence_matrix(lambda x: model.from_embeddings(x[None], True)[0][0], model.embed(sequence))
         pooled.append(spearman(A[earlier], influence[earlier]))
         each = [spearman(A[i, :i], influence[i, :i]) for i in range(FEWEST_KEYS, n)]
@@ -295,8 +295,8 @@ def rank_correlations(model: AttentionOnly, tokens: Tensor) -> tuple[Tensor, Ten
 def train(layers: int, seed: int, steps: int = STEPS, ranked: int = RANKED) -> Trained:
     """Train a model on the tokens whose next one is determined, and measure it every 50 steps and at the end.
 
-    Of a model of two layers, rank_correlation are the quantiles .1, .5 and .9 over so many sequences.
-    The checkpoint of seed 0 is kept, in float16; what is measured at the end is measured with weights so rounded.
+    rank_correlation, of two layers: the quantiles .1, .5 and .9 over ``ranked`` sequences.
+    The checkpoint of seed 0 is kept in float16; the final measurements are of the rounded weights.
     """
     device, generator = pick_device(), torch.Generator().manual_seed(seed)
     model = AttentionOnly(layers)
@@ -335,7 +335,7 @@ def train(layers: int, seed: int, steps: int = STEPS, ranked: int = RANKED) -> T
 
 @torch.no_grad()
 def measures(model: AttentionOnly) -> dict:
-    """Return accuracy, and both scores of every head as lists (layers, heads), on the sequences for testing."""
+    """Return accuracy, and both scores of every head as lists (layers, heads), on the held-out sequences."""
     tokens = held_out(model.logits.weight.device)
     _, A = model(tokens, need_weights=True)
     return {
@@ -347,7 +347,7 @@ def measures(model: AttentionOnly) -> dict:
 
 @cache
 def held_out(device: torch.device) -> Tensor:
-    """Return the sequences for testing, (256, 40), from a seed that no run trains with."""
+    """Return the sequences for testing, (256, 40), from a seed that is not used in training."""
     return sequences(TESTED, torch.Generator().manual_seed(1000))[0].to(device)
 
 
@@ -369,18 +369,14 @@ def load(layers: int = 2) -> AttentionOnly:
 def maps(tokens: Tensor, model: AttentionOnly | None = None) -> Tensor:
     """Return the weights of all heads for one sequence of at most 40 tokens, (n,): (layers, heads, n, n).
 
-    model: the stored one of two layers when left out.
+    model: by default the stored one of two layers.
     """
     model = load() if model is None else model
     return model(tokens.unsqueeze(0), need_weights=True)[1].squeeze(0)
 
 
 def check_tokens(tokens: Tensor) -> None:
-    """Raise a ValueError where tokens are not (batch, n) whole numbers of the vocabulary, or n is not 1 … 40."""
-    if tokens.ndim != 2 or tokens.is_floating_point() or tokens.dtype == torch.bool or tokens.numel() == 0:
-        shape = f"tokens are {tokens.dtype} of shape {tuple(tokens.shape)}"
-        raise ValueError(f"{shape}: they must be whole numbers (batch, n), at least 1 of each")
+    """Raise a ValueError for n > 40, and as ``transformer.check_tokens`` does."""
+    transformer.check_tokens(tokens, len(SYMBOLS))
     if tokens.shape[-1] > LENGTH:
         raise ValueError(f"a sequence has n={tokens.shape[-1]} tokens: the model has positions for at most {LENGTH}")
-    if outside := sorted({token for token in tokens.unique().tolist() if not 0 <= token < len(SYMBOLS)}):
-        raise ValueError(f"tokens {outside} lie outside 0 … {len(SYMBOLS) - 1}, the vocabulary")

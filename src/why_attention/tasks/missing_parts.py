@@ -1,12 +1,11 @@
 """Missing parts: a Transformer that copies, and the same one without positions, causal mask or residual connections.
 
-    x_1 … x_6 ~ U{0 … 7},   x_{i+6} = x_i,   to guess: x_{t+1} from x_1 … x_t
+    x_1 … x_6 ~ U{0 … 7},   x_{i+6} = x_i,   predict x_{t+1} from x_1 … x_t
 
-Nobody can guess x_2 … x_6, and x_7 … x_12 are a copy, so that honest guessing has a mean loss of at least 5 ln 8 / 11.
+x_2 … x_6 are unpredictable and x_7 … x_12 are a copy: the least mean loss, without seeing the future, is 5 ln 8 / 11.
 
-Which learning rate suits a model depends on its parts, so that at one rate for all a part may seem to be needed for
-learning that is needed for that rate. Each variant has its own rate, which a search has found (rates.py), and is trained
-by one rule until its loss has stopped falling.
+The best learning rate depends on the parts: at one common rate, a part may seem necessary for learning when it is
+necessary for that rate only. Each variant has its own rate (rates.py), and is trained until its loss stops falling.
 
 Source: Vaswani et al. 2017, arXiv 1706.03762, §3 (the parts).
 """
@@ -37,7 +36,7 @@ SYMBOLS, HALF = 8, 6  # kinds of tokens; tokens before the copy
 
 
 def draw(generator: torch.Generator, count: int = 32) -> Tensor:
-    """Draw 6 tokens at random, and the same again: (count, 12)."""
+    """Draw 6 tokens at random, and repeat them: (count, 12)."""
     half = torch.randint(SYMBOLS, (count, HALF), generator=generator)
     return torch.cat([half, half], dim=-1)
 
@@ -53,7 +52,7 @@ VARIANTS = {  # name: what is switched off
 
 
 def build(variant: str, seed: int) -> Transformer:
-    """Return an untrained model.  Raises ValueError for a variant that there is not."""
+    """Return an untrained model.  Raises ValueError for an unknown variant."""
     if variant not in VARIANTS:
         raise ValueError(f"variant {variant!r} is none of the {len(VARIANTS)}: {', '.join(VARIANTS)}")
     with torch.random.fork_rng():
@@ -63,23 +62,22 @@ def build(variant: str, seed: int) -> Transformer:
 
 # Training
 
-EVERY = 100  # steps whose mean loss is one point of the curve
-PATIENCE, LEAST_FALL = 10, 0.01  # points of the curve; how far it must fall within them
+EVERY = 100  # steps in one point of the curve, their mean loss
+PATIENCE, LEAST_FALL = 10, 0.01  # points of the curve; the least fall within them
 CAP = 20_000  # steps after which a run that still falls is refused
-TESTED = 1000  # sequences to measure generation on, of a seed that no run trains with
-TEST = 10_000
+TESTED, TEST = 1000, 10_000  # sequences for testing, and their seed
 
 
 def curve(losses: list[float]) -> list[float]:
-    """Return the mean loss of every 100 steps; an unfinished hundred is left out."""
+    """Return the mean loss of every 100 steps, without an unfinished hundred."""
     hundreds = [losses[start : start + EVERY] for start in range(0, len(losses) - EVERY + 1, EVERY)]
     return [sum(hundred) / EVERY for hundred in hundreds]
 
 
 def stopped_falling(losses: list[float]) -> bool:
-    """Return whether the lowest mean of 100 steps has come down by less than 0.01 in the last 1000 steps.
+    """Whether the lowest mean of 100 steps has fallen by less than 0.01 in the last 1000 steps.
 
-    The last mean must be as close to the lowest, so that no run ends where its loss has just jumped up.
+    The last mean must be within 0.01 of the lowest: no run ends on a spike of its loss.
     """
     if len(losses) % EVERY:
         return False
@@ -92,8 +90,8 @@ def stopped_falling(losses: list[float]) -> bool:
 def train(variant: str, seed: int) -> Trained:
     """Train a variant at its own rate until its loss has stopped falling, and measure it.
 
-    Measured: the rate; the curve; the steps taken; the training loss, which is the last point of the curve; and the loss in
-    generation, the mean over each half.  Raises ValueError where the loss still falls after 20,000 steps.
+    Measured: the rate; the curve; the steps; the training loss, the last point of the curve; and the mean loss in
+    generation over each half.  Raises ValueError where the loss still falls after 20,000 steps.
     """
     model, rate = build(variant, seed), best_rate(variant)
     losses = train_transformer(model, draw, CAP, seed, rate, enough=stopped_falling)
@@ -130,13 +128,13 @@ RATES = RateSearch(
 
 
 def good_rates(variant: str) -> list[float]:
-    """Return the rates at which the search ended within 0.01 of the lowest loss: what is less is no difference."""
+    """Return the rates at which the search ended within 0.01 of the lowest loss."""
     losses = RATES.losses(variant)
     return [rate for rate, loss in losses.items() if loss - min(losses.values()) < LEAST_FALL]
 
 
 def best_rate(variant: str) -> float:
-    """Return the middle one of the good rates, of two the smaller: at the largest, training may still break down."""
+    """Return the middle good rate, of two the smaller: at the largest, training may still break down."""
     good = good_rates(variant)
     return good[(len(good) - 1) // 2]
 

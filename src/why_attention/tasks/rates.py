@@ -1,7 +1,7 @@
-"""The search for learning rates: every variant is trained at several rates, and the best one is stored.
+"""The search for learning rates: each variant is trained at several rates, and has its own best one.
 
-Variants compared at one rate for all may differ only in how well that rate suits them, so each has its own. The search is
-an experiment of its own, performed by `make tune`; the experiments that compare the variants read what it found.
+At one common rate, variants may differ only in how well that rate suits them. The search is a separate experiment, run
+by `make tune`; the experiments that compare the variants read its results.
 """
 
 from collections.abc import Callable
@@ -13,9 +13,9 @@ __all__ = ["RateSearch"]
 
 
 class RateSearch(Experiment):
-    """An experiment over variants, learning rates and seeds, each run of which measures a ``loss``: lower is better.
+    """An experiment over variants, learning rates and seeds; each run measures a ``loss``.
 
-    name: of the experiment that uses the rates.  rates: in rising order.  train: a function of variant, rate and seed.
+    name: of the experiment that uses the rates.  rates: in ascending order.  train: a function of variant, rate and seed.
     """
 
     def __init__(
@@ -32,7 +32,7 @@ class RateSearch(Experiment):
         self.rates = rates
 
     def losses(self, variant: str) -> dict[float, float]:
-        """Return the median loss over the seeds at each rate.  Raises ValueError for a variant that was not searched."""
+        """Return the median loss over the seeds at each rate.  Raises ValueError for an unknown variant."""
         runs = [run for run in self.results() if run.settings["variant"] == variant]
         if not runs:
             known = sorted({run["variant"] for run in self.runs})

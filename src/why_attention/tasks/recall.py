@@ -1,12 +1,11 @@
-"""Recall: which networks learn to carry the first symbol of a sequence to its end, and how far.
+"""Recall: which networks learn to carry the first symbol of a sequence to its end, and over what distance.
 
     x_1, x_2 … x_{T−1} ~ U{0 … 7},   x_T = query,   answer: x_1
 
-The distractors x_2 … x_{T−1} are of the same symbols as the first, so that only its place tells it from them. The
-answer is read out at the last position alone, T − 1 steps later; a guess is right once in eight.
+The distractors x_2 … x_{T−1} are drawn from the same symbols: only its position distinguishes the first. The answer is
+read out at the last position, T − 1 steps later; chance is 1/8.
 
-Companion the accuracy stands what can be known before any training: how much of the loss's gradient arrives at the first
-symbol, ‖∂L/∂e_1‖, where e_1 is its embedding.
+Measured before training: the gradient of the loss that arrives at the first symbol, ‖∂L/∂e_1‖, e_1 its embedding.
 
 Sources: Hochreiter & Schmidhuber 1997, §5 (recall over long gaps); Arjovsky et al. 2016, arXiv 1511.06464, §5.1 (the
 copying task); Bai et al. 2018, arXiv 1803.01271 (dilated convolutions on such tasks).
@@ -55,14 +54,14 @@ __all__ = [
 # The task
 
 SYMBOLS = 8
-QUERY = SYMBOLS  # its token, next after the symbols 0 … 7
+QUERY = SYMBOLS  # the token after the symbols 0 … 7
 CHANCE = 1 / SYMBOLS
 
 
 def draw(batch: int, T: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
     """Return sequences of T tokens, (batch, T), and their answers, the first token of each, (batch,).
 
-    Raises ValueError for T < 2, which has no room for a symbol and the query, and for a batch below 1.
+    Raises ValueError for T < 2 (a symbol and the query) and for a batch below 1.
     """
     check_whole(batch=batch)
     check_whole(least=2, T=T)
@@ -72,10 +71,10 @@ def draw(batch: int, T: int, generator: torch.Generator) -> tuple[Tensor, Tensor
 
 
 def best_without_order(T: int) -> float:
-    """Return the highest accuracy that a network can have which sees how often each symbol stands there, but not where.
+    """Return the highest accuracy of a network that sees how often each symbol occurs, but not where.
 
     Each of the n = T − 1 symbols may be the first, so the best answer is the most frequent: E[max count]/n, where
-    E[max] = Σ_m P(max > m). Counts of n draws are those of eight Poisson variables of mean n/8 whose sum is n.
+    E[max] = Σ_m P(max > m). The counts of n draws are eight Poisson variables of mean n/8, given that their sum is n.
     """
     check_whole(least=2, T=T)
     n = T - 1
@@ -85,20 +84,20 @@ def best_without_order(T: int) -> float:
     sum_is_n = math.exp(n * math.log(n) - n - logs[n])
     most = 0.0
     for m in range(n):
-        below = np.where(counts <= m, poisson, 0)  # P(one count is i, and at most m), over i
-        for _ in range(3):  # of two symbols together, of four, of eight
+        below = np.where(counts <= m, poisson, 0)  # P(a count is i and at most m), over i
+        for _ in range(3):  # of two symbols, of four, of eight
             below = np.convolve(below, below)[: n + 1]
         most += 1 - below[n] / sum_is_n
     return most / n
 
 
-# The models: an embedding, a body, which maps e (batch, T, d) to what the last position holds, and a linear read-out
+# The models: an embedding, a body that maps e (batch, T, d) to the last output, and a linear read-out
 
 D, HIDDEN = 32, 64  # d, of embeddings, convolutions and attention; H, of recurrent states
 
 
 class Recurrence(nn.Module):
-    """h_T of a cell, which has passed on every token before."""
+    """h_T of a cell."""
 
     width = HIDDEN
 
@@ -113,8 +112,8 @@ class Recurrence(nn.Module):
 class Convolutions(nn.Module):
     """The last output of causal convolutions with a ReLU after each.
 
-    Weights are drawn from N(0, 2/(k d)), for a ReLU halves the second moment of what it lets through (He et al. 2015,
-    arXiv 1502.01852, §2.2).
+    Weights are drawn from N(0, 2/(k d)), because a ReLU halves the second moment (He et al. 2015, arXiv 1502.01852,
+    §2.2).
     """
 
     width = D
@@ -128,16 +127,16 @@ class Convolutions(nn.Module):
             layer.W.data *= math.sqrt(2)
 
     def forward(self, e: Tensor) -> Tensor:
-        y = e[:, -self.span :]  # the last output reads no more, and the zeros padded in their place do not reach it
+        y = e[:, -self.span :]  # all that the last output reads; zero padding does not reach it
         for layer in self.layers:
             y = F.relu(layer(y))
         return y[:, -1]
 
 
 class DilatedConvolutions(Convolutions):
-    """The same for k = 2 and dilations 1, 2, 4 …: outputs that the last one does not read are not computed.
+    """The same for k = 2 and dilations 1, 2, 4 …, computing only what the last output reads.
 
-    It reads those at T, T − 2, T − 4 … of the first layer, T, T − 4, T − 8 … of the second: a tree, with stride 2.
+    That is T, T − 2, T − 4 … of the first layer, T, T − 4, T − 8 … of the second: a tree, with stride 2.
     """
 
     def __init__(self, layers: int, generator: torch.Generator):
@@ -146,14 +145,14 @@ class DilatedConvolutions(Convolutions):
     def forward(self, e: Tensor) -> Tensor:
         y = e[:, -self.span :]
         for layer in self.layers:
-            y = F.pad(y, (0, 0, y.shape[1] % 2, 0))  # so that pairs end at the last position
+            y = F.pad(y, (0, 0, y.shape[1] % 2, 0))  # pairs end at the last position
             pairs = y.reshape(len(y), -1, 2 * D)
             y = F.relu(pairs @ layer.W.permute(2, 1, 0).flatten(0, 1) + layer.b)
         return y[:, -1]
 
 
 class Attention(nn.Module):
-    """What the last position gathers from all, in one layer of one head."""
+    """The output of one layer of one head at the last position."""
 
     width = D
 
@@ -163,17 +162,17 @@ class Attention(nn.Module):
         self.layer.reset_parameters(generator)
 
     def forward(self, e: Tensor) -> Tensor:
-        return self.layer(e[:, -1:], memory=e)[0][:, 0]  # one query; the other T − 1 would not be read out
+        return self.layer(e[:, -1:], memory=e)[0][:, 0]  # one query: the other T − 1 outputs are not read
 
 
 class Recall(nn.Module):
-    """Scores of the eight symbols for what came first: an embedding, a body, and a linear read-out of its output."""
+    """Scores of the eight symbols: an embedding, a body, and a linear read-out of its output."""
 
     def __init__(self, body: nn.Module, T: int, positions: bool, generator: torch.Generator):
         super().__init__()
         self.embedding = nn.Parameter(torch.empty(SYMBOLS + 1, D).normal_(generator=generator))
         self.positions = None
-        if positions:  # learned; small at first, so that attention begins as a mean over all places alike
+        if positions:  # learned; small at first: attention starts as a mean over all positions
             self.positions = nn.Parameter(torch.empty(T, D).normal_(std=0.1, generator=generator))
         self.body = body
         self.readout = nn.Linear(body.width, SYMBOLS)
@@ -195,7 +194,7 @@ class Recall(nn.Module):
 
 
 def recurrence(kind: type[Cell], generator: torch.Generator, **biases) -> Recurrence:
-    """Return a cell whose W are drawn from U(−1/√H, 1/√H), as torch draws them, and whose biases are as asked for."""
+    """Return a cell with these biases, and W drawn from U(−1/√H, 1/√H) as in torch."""
     cell = kind(D, HIDDEN)
     cell.reset_parameters(generator=generator, **biases)
     for W in (cell.W_x, cell.W_h):
@@ -204,7 +203,7 @@ def recurrence(kind: type[Cell], generator: torch.Generator, **biases) -> Recurr
 
 
 def orthogonal(generator: torch.Generator) -> Recurrence:
-    """Return an RNN whose W_h starts orthogonal: without the tanh it would keep the size of every state."""
+    """Return an RNN whose W_h starts orthogonal: without the tanh it would preserve norms."""
     body = recurrence(RNNCell, generator)
     nn.init.orthogonal_(body.layer.weight_hh_l0, generator=generator)
     return body
@@ -224,14 +223,14 @@ MODELS = {  # name: body for sequences of T
 
 
 def build(model: str, T: int, generator: torch.Generator) -> Recall:
-    """Return an untrained network for sequences of T tokens.  Raises ValueError for a model that there is not."""
+    """Return an untrained network for sequences of T tokens.  Raises ValueError for an unknown model."""
     if model not in MODELS:
         raise ValueError(f"model {model!r} is none of the {len(MODELS)}: {', '.join(MODELS)}")
     return Recall(MODELS[model](T, generator), T, model == "attention", generator)
 
 
 def parameters(model: str, T: int) -> int:
-    """Return how many parameters a model for sequences of T trains; T matters where each position has its own."""
+    """Return the number of parameters of a model for sequences of T: learned positions grow with T."""
     return sum(W.numel() for W in build(model, T, torch.Generator()).parameters())
 
 
@@ -241,33 +240,33 @@ SCALE = 2.0**900
 
 
 def initial_gradient(network: Recall, T: int) -> float:
-    """Return log10 of the mean of ‖∂L/∂e_1‖ over 64 sequences, L the loss of one of them; −∞ where no path leads.
+    """Return log10 of the mean of ‖∂L/∂e_1‖ over 64 sequences, L the loss of one of them; −∞ without a path.
 
-    In float64 and of a loss that is scaled up, for after a thousand steps there may be 1e-320 left of it.
+    In float64 and with the loss scaled up: after a thousand steps the gradient may be 1e-320.
     """
     x, answer = draw(BATCH, T, torch.Generator().manual_seed(TEST))
     network = copy.deepcopy(network).double()
     device = network.embedding.device
     e = network.embed(x.to(device)).detach().requires_grad_()
-    loss = F.cross_entropy(network.scores(e), answer.to(device), reduction="sum")  # no sequence touches another's
+    loss = F.cross_entropy(network.scores(e), answer.to(device), reduction="sum")  # sequences are independent
     (gradient,) = torch.autograd.grad(SCALE * loss, e)
     largest = gradient[:, 0].abs().max().item()
     if largest == 0:
         return -math.inf
-    norms = (gradient[:, 0] / largest).norm(dim=-1)  # so that no square over- or underflows
+    norms = (gradient[:, 0] / largest).norm(dim=-1)  # against under- and overflow of squares
     return math.log10(norms.mean().item()) + math.log10(largest) - math.log10(SCALE)
 
 
 # Training
 
-BATCH, STEPS, EVERY = 64, 2000, 100  # sequences a step; steps at most; steps from one check to the next
+BATCH, STEPS, EVERY = 64, 2000, 100  # sequences a step; maximum steps; steps between checks
 CLIP = 1.0  # the largest norm of a gradient
 ENOUGH = 0.99  # accuracy at which training stops
-LEARNED = 0.9  # accuracy of a network that has learned the task
+LEARNED = 0.9  # accuracy that counts as learned
 
 
 def learn(network: Recall, T: int, rate: float, generator: torch.Generator, new: torch.Generator) -> list[float]:
-    """Train a network on sequences of one generator; return its accuracy on those of another after 0, 100, 200 … steps."""
+    """Train a network on sequences of one generator; return its accuracy on another's after 0, 100, 200 … steps."""
     device, accuracies = network.embedding.device, []
     optimizer = torch.optim.Adam(network.parameters(), rate)
     for step in range(STEPS + 1):
@@ -284,15 +283,15 @@ def learn(network: Recall, T: int, rate: float, generator: torch.Generator, new:
 
 # Evaluation
 
-TEST = 10_000  # the seed of the sequences to test on, far from those to learn from
-CHECKED, TESTED = 1000, 2000  # how many, while it learns and when it has learned
+TEST = 10_000  # the seed of the sequences for testing
+CHECKED, TESTED = 1000, 2000  # sequences tested during and after training
 
 
 @torch.no_grad()
 def accuracy(network: Recall, x: Tensor, answer: Tensor) -> float:
-    """Return the share of sequences x (batch, T) for which the highest score is that of the answer (batch,)."""
+    """Return the share of sequences x (batch, T) whose highest score is the answer's (batch,)."""
     device = network.embedding.device
-    blocks = zip(x.to(device).split(250), answer.to(device).split(250))  # as much as fits a cache
+    blocks = zip(x.to(device).split(250), answer.to(device).split(250))  # fits the cache
     return sum((network(x).argmax(-1) == answer).sum().item() for x, answer in blocks) / len(x)
 
 
@@ -305,7 +304,7 @@ def round_weights(network: Recall) -> dict[str, Tensor]:
 
 # The learning rate of each model
 
-TUNED = {  # the T at which it is searched: so long that the model learns at some rates, and at others late or never
+TUNED = {  # the T of the search: the model learns at some rates, and late or never at others
     "RNN": 16,
     "RNN orthogonal": 16,
     "LSTM b=0": 12,
@@ -319,11 +318,11 @@ TUNED = {  # the T at which it is searched: so long that the model learns at som
 
 
 def tune(variant: str, rate: float, seed: int) -> Trained:
-    """Measure how much a model gets wrong at its length of TUNED, on the mean over all checks: early learning counts."""
+    """Measure the error of a model at its length of TUNED, averaged over all checks: early learning counts."""
     T, generator = TUNED[variant], torch.Generator().manual_seed(seed)
     network = build(variant, T, generator).to(pick_device())
     accuracies = learn(network, T, rate, generator, new=torch.Generator().manual_seed(TEST + 1 + seed))
-    left = 1 + STEPS // EVERY - len(accuracies)  # checks after it has stopped, for which it stays as it is
+    left = 1 + STEPS // EVERY - len(accuracies)  # checks after early stopping, with the last accuracy
     wrong = 1 - (sum(accuracies) + left * accuracies[-1]) / (1 + STEPS // EVERY)
     return Trained({"loss": wrong, "accuracy": accuracies[-1], "steps": (len(accuracies) - 1) * EVERY})
 
@@ -337,8 +336,8 @@ RATES = RateSearch(
 
 
 def train(model: str, T: int, seed: int) -> Trained:
-    """Measure the initial gradient of a model for sequences of T, and, up to T = TRAINED[model], train and test it."""
-    generator = torch.Generator().manual_seed(seed)  # draws the weights, then the sequences to learn from
+    """Measure the initial gradient of a model for sequences of T; up to T = TRAINED[model], train and test it."""
+    generator = torch.Generator().manual_seed(seed)  # draws the weights, then the training sequences
     network = build(model, T, generator).to(pick_device())
     gradient = initial_gradient(network, T)
     measured = {"log_gradient": gradient if gradient > -math.inf else None}  # JSON has no −∞
@@ -353,7 +352,7 @@ def train(model: str, T: int, seed: int) -> Trained:
 
 
 LENGTHS, SEEDS = [8, 16, 32, 64, 128, 256, 512, 1024], [0, 1, 2]
-TRAINED = {  # the longest T that a model is trained on; beyond it, its initial gradient alone is measured
+TRAINED = {  # the longest T of training; beyond it only the initial gradient is measured
     "RNN": 64,
     "RNN orthogonal": 64,
     "LSTM b=0": 64,
@@ -374,7 +373,7 @@ EXPERIMENT = Experiment(
 
 NEW_LENGTHS, NEW_SEEDS = [12, 24, 48, 96, 192], [3, 4]
 
-HELD_OUT = Experiment(  # what was found on the runs above is tested on these
+HELD_OUT = Experiment(  # tests what was found on the runs above
     "recall-held-out",
     runs=[
         {"model": model, "T": T, "seed": seed}

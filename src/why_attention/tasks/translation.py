@@ -1,15 +1,15 @@
-"""Translation: one recurrent translator with attention, and the same one through a fixed bottleneck.
+"""Translation: a recurrent translator with attention, and the same one with a fixed context (bottleneck).
 
-A sentence is a row of phrases: N, A N, Q N or Q A N (noun, adjective, quantifier).  Its translation into a made-up
-language keeps the order of the phrases, turns the words within each round, and replaces every word by its own:
+A sentence is a sequence of phrases: N, A N, Q N or Q A N (noun, adjective, quantifier).  The translation into a made-up
+language keeps the order of the phrases, reverses the words within each, and replaces every word:
 
     every red cat   no dog   ↦   felo rufa omni   kano nuli
 
-So it is known which source word every target word comes from, and weights of attention can be held against that.
+The alignment of target to source words is known, to compare with the weights of attention.
 
-Two GRUs, one a direction, read the sentence and make a state h_j of every source word.  The decoder's state s_i reads the
-word before and a context c_i.  With attention c_i = Σ_j α_ij h_j, where α_ij depends on s_{i-1} and h_j (attention.py).
-Without it c_i = h for every i: the states in which the two GRUs are when they have read the whole sentence.
+Two GRUs, one a direction, read the sentence into a state h_j of every source word.  The decoder's state s_i reads the
+previous word and a context c_i.  With attention c_i = Σ_j α_ij h_j, where α_ij depends on s_{i-1} and h_j (attention.py).
+Without it c_i = h for every i: the final states of the two GRUs.
 
 Sources: Bahdanau et al. 2015, arXiv 1409.0473, §3 and appendix A (the model; here its GRUs are those of PyTorch, and the
 readout is linear); Cho et al. 2014, arXiv 1406.1078, §2.2 (one context for all target words).
@@ -67,12 +67,12 @@ PHRASES = [(N,), (A, N), (Q, N), (Q, A, N)]
 SOURCE_WORDS, TARGET_WORDS = list(LEXICON), sorted(LEXICON.values())  # in the order of their numbers
 SOURCE_NUMBER = {word: number for number, word in enumerate(SOURCE_WORDS)}
 TARGET_NUMBER = {word: number for number, word in enumerate(TARGET_WORDS)}
-END = len(LEXICON)  # stands before the first word of a translation, after its last, and in the padding
+END = len(LEXICON)  # before the first word of a translation, after its last, and padding
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A sentence, its translation, and for each word of that the place of the source word it comes from, from 0."""
+    """A sentence, its translation, and for each target word the index of its source word."""
 
     source: list[str]
     target: list[str]
@@ -80,7 +80,7 @@ class Pair:
 
 
 def pair(length: int, rng: random.Random) -> Pair:
-    """Draw a sentence of so many words, phrase by phrase, and translate it.  Raises ValueError for length < 1."""
+    """Draw a sentence of ``length`` words, phrase by phrase, and translate it.  Raises ValueError for length < 1."""
     if length < 1:
         raise ValueError(f"length={length}: a sentence has at least 1 word")
     source, target, alignment = [], [], []
@@ -104,12 +104,12 @@ class Batch:
 
     @property
     def real(self) -> Tensor:
-        """Which entries of the target are words or the END after them, not padding: (batch, S + 1)."""
+        """Which entries of the target are not padding: words and the END after them, (batch, S + 1)."""
         return padding_mask(self.lengths + 1, self.target.shape[1]).squeeze(1)
 
 
 def batch(pairs: list[Pair]) -> Batch:
-    """Return pairs as numbers, on the GPU where there is one.  Raises ValueError for no pairs and unknown words."""
+    """Return pairs as numbers, on the GPU if there is one.  Raises ValueError for no pairs and unknown words."""
     if not pairs:
         raise ValueError("pairs has 0 entries: a batch needs at least 1")
     if unknown := {word for one in pairs for word in one.source} - set(LEXICON):
@@ -129,7 +129,7 @@ def batch(pairs: list[Pair]) -> Batch:
 
 
 def decode(numbers: Tensor) -> list[str]:
-    """Return the words of a translation (n,), up to its END."""
+    """Return the words of a translation (n,), up to END."""
     numbers = numbers.tolist()
     return [TARGET_WORDS[number] for number in numbers[: numbers.index(END) if END in numbers else None]]
 
@@ -138,7 +138,7 @@ def decode(numbers: Tensor) -> list[str]:
 
 
 class Translator(nn.Module):
-    """Encoder, attention or a fixed context, and decoder, all of one width.
+    """Encoder, attention or a fixed context, and decoder, of one width.
 
         s_i = GRU([y_{i-1}; c_i], s_{i-1}),    y_i = argmax W_o [s_i; c_i],    s_0 = tanh(W_s h)
 
@@ -156,22 +156,20 @@ class Translator(nn.Module):
         self.readout = nn.Linear(3 * size, words)
 
     def encode(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-        """Return the states h_j of the source words, (batch, S, 2 size), and h, the last of each GRU, (batch, 2 size)."""
+        """Return the states h_j of the source words, (batch, S, 2 size), and h, the final states, (batch, 2 size)."""
         S = source.shape[1]
-        turned = (
-            lengths.unsqueeze(1) - 1 - torch.arange(S, device=source.device)
-        ) % S  # each sentence, not its padding
+        order = (lengths.unsqueeze(1) - 1 - torch.arange(S, device=source.device)) % S  # reversed, without the padding
         x = self.source(source)
         forwards = self.forwards(x)[0]
-        backwards = reorder(self.backwards(reorder(x, turned))[0], turned)
+        backwards = reorder(self.backwards(reorder(x, order))[0], order)
         last = forwards[torch.arange(len(source), device=source.device), lengths - 1]
         return torch.cat([forwards, backwards], dim=-1), torch.cat([last, backwards[:, 0]], dim=-1)
 
     def forward(self, source: Tensor, lengths: Tensor, target: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
-        """Return the scores of every word at steps 1 … S + 1, and the weights, or None where there is no attention.
+        """Return the scores of every word at steps 1 … S + 1, and the weights, or None without attention.
 
-        source: (batch, S).  lengths: (batch,).  target: (batch, S + 1), whose words each step is told; without it a step
-        reads the word that the model wrote itself.  Returns (batch, S + 1, words) and (batch, S + 1, S).
+        source: (batch, S).  lengths: (batch,).  target: (batch, S + 1), for teacher forcing; without it a step reads the
+        word that the model has written.  Returns (batch, S + 1, words) and (batch, S + 1, S).
         Raises ValueError for shapes that do not fit, and lengths outside 1 … S.
         """
         check(source, lengths, target)
@@ -190,12 +188,12 @@ class Translator(nn.Module):
 
 
 def reorder(states: Tensor, order: Tensor) -> Tensor:
-    """Return the states (batch, S, size) of each sequence in an order (batch, S)."""
+    """Reorder the states (batch, S, size) of each sequence by indices (batch, S)."""
     return states.gather(1, order.unsqueeze(-1).expand_as(states))
 
 
 def check(source: Tensor, lengths: Tensor, target: Tensor | None) -> None:
-    """Raise a ValueError that names what does not fit."""
+    """Raise a ValueError where an argument does not fit."""
     if source.ndim != 2 or source.numel() == 0:
         raise ValueError(f"source has shape {tuple(source.shape)}: it must be (batch, S), neither of them 0")
     if tuple(lengths.shape) != source.shape[:1]:
@@ -210,16 +208,16 @@ def check(source: Tensor, lengths: Tensor, target: Tensor | None) -> None:
 # Training
 
 LONGEST = 12  # words of a sentence in training
-LENGTHS = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24]  # words of the sentences measured
-BATCH = 64  # sentences of a step
-HELD_OUT = 40  # sentences of each length, drawn before training: their loss decides when it ends
-TESTED = 100  # sentences of each length that are measured after it
+LENGTHS = [2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24]  # words of the sentences for testing
+BATCH = 64  # sentences a step
+HELD_OUT = 40  # sentences of each length whose loss ends training
+TESTED = 100  # sentences of each length for testing
 
-EVERY = 250  # steps between two looks at the loss
-BETTER = 0.001  # a loss improves where it is lower than the lowest before by more than this, in nats a word
-PATIENCE = 4  # looks in a row without improvement after which the rate falls
-DIVISOR, FALLS = 4, 2  # what the rate is divided by, and how often before training ends
-CAP = 400  # looks: a net under the rule, in which no stored run ends
+EVERY = 250  # steps between evaluations of the held-out loss
+BETTER = 0.001  # the least improvement over the lowest loss so far, in nats a word
+PATIENCE = 4  # evaluations without improvement after which the rate falls
+DIVISOR, FALLS = 4, 2  # of the rate; falls before training ends
+CAP = 400  # evaluations; no stored run reaches it
 
 
 def train(
@@ -227,7 +225,7 @@ def train(
 ) -> Trained:
     """Train a model, "attention" or "bottleneck", until it no longer improves, and measure it at LENGTHS.
 
-    It learns sentences of 1 to ``longest`` words.  rate: the one that the search found for the model, where it is None.
+    It learns sentences of 1 to ``longest`` words.  rate: by default the best one of the search.
     """
     translator, optimiser = begin(model, seed, RATES.best(model) if rate is None else rate, size)
     rng = random.Random(seed)
@@ -239,7 +237,7 @@ def train(
         cap,
     )
     weights = {name: weight.half() for name, weight in translator.state_dict().items()}
-    translator.load_state_dict(weights)  # so that what is measured is what is stored
+    translator.load_state_dict(weights)  # measure the weights that are stored
     measured = [measure(translator, length) for length in LENGTHS]
     return Trained(
         {**how, **{name: [one[name] for one in measured] for name in measured[0]}}, weights if seed == 0 else None
@@ -251,9 +249,9 @@ def train_to_plateau(
 ) -> dict[str, Any]:
     """Take steps until the loss no longer improves: the stopping rule of both translators.
 
-    Every EVERY steps it looks at the loss. After PATIENCE looks in a row without improvement the rate is divided by
+    The loss is evaluated every EVERY steps. After PATIENCE evaluations without improvement the rate is divided by
     DIVISOR; after FALLS falls, the next one ends training.
-    Returns the number of steps, the loss at each look, the rate before it, and whether the cap ended training instead.
+    Returns the number of steps, the losses, the rate before each, and whether the cap ended training.
     """
     plateau = torch.optim.lr_scheduler.ReduceLROnPlateau(
         optimiser, factor=1 / DIVISOR, patience=PATIENCE - 1, threshold=BETTER, threshold_mode="abs"
@@ -281,12 +279,12 @@ def begin(model: str, seed: int, rate: float, size: int = 64) -> tuple[Translato
 
 
 def draw(count: int, longest: int, rng: random.Random) -> Batch:
-    """Draw so many sentences, their lengths in turn 1, 2 … longest, 1, 2 …"""
+    """Draw ``count`` sentences of lengths 1, 2 … longest, 1, 2 …"""
     return batch([pair(1 + number % longest, rng) for number in range(count)])
 
 
 def learn(translator: Translator, told: Batch, optimiser: torch.optim.Optimizer) -> None:
-    """Take one step down the gradient of the loss."""
+    """Take one step of gradient descent."""
     optimiser.zero_grad()
     cross_entropy(translator.train(), told).backward()
     nn.utils.clip_grad_norm_(translator.parameters(), 1.0)
@@ -294,7 +292,7 @@ def learn(translator: Translator, told: Batch, optimiser: torch.optim.Optimizer)
 
 
 def cross_entropy(translator: Translator, told: Batch) -> Tensor:
-    """Return the mean cross-entropy of the words and of the END after them, each told the right words before it."""
+    """Return the mean cross-entropy of the words and the END, with teacher forcing."""
     scores, _ = translator(told.source, told.lengths, told.target)
     return F.cross_entropy(scores[told.real], told.target[told.real])
 
@@ -306,7 +304,7 @@ def held_out_loss(translator: Translator, held_out: Batch) -> float:
 
 @torch.no_grad()
 def exact_match(translator: Translator, given: Batch) -> float:
-    """Return the share of sentences of which the model itself writes every word right, and the END after them."""
+    """Return the share of sentences that the model writes without any error, including END."""
     scores, _ = translator.eval()(given.source, given.lengths)
     right = (scores.argmax(-1) == given.target) | ~given.real
     return right.all(-1).double().mean().item()
@@ -316,15 +314,15 @@ def exact_match(translator: Translator, given: Batch) -> float:
 def measure(translator: Translator, length: int) -> dict[str, float | None]:
     """Measure a model on sentences of one length.
 
-    exact_match: see above.  top1 and mass: the share of words whose largest weight lies on the source word that they come
-    from, and the mean weight there, each step told the right words before it; None without attention.
+    exact_match: see above.  top1 and mass: the share of words whose largest weight is on their source word, and the mean
+    weight there, with teacher forcing; None without attention.
     """
     rng = random.Random(f"test {length}")
     given = batch([pair(length, rng) for _ in range(TESTED)])
     _, weights = translator.eval()(given.source, given.lengths, given.target)
     measured = {"exact_match": exact_match(translator, given), "top1": None, "mass": None}
     if weights is not None:
-        weights = weights[:, :length]  # the END comes from no word
+        weights = weights[:, :length]  # END has no source word
         right = weights.gather(-1, given.alignment.unsqueeze(-1))
         measured["top1"] = (weights.argmax(-1) == given.alignment).double().mean().item()
         measured["mass"] = right.double().mean().item()
