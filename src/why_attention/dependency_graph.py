@@ -26,7 +26,7 @@ __all__ = [
     "path_lengths",
 ]
 
-Node = tuple[int, int]
+Node = tuple[int, ...]  # (layer, position)
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class DependencyGraph:
 
     def __post_init__(self):
         def is_index(i: Any) -> bool:
-            return isinstance(i, Integral) and 0 <= i < len(self.nodes)
+            return isinstance(i, Integral) and 0 <= int(i) < len(self.nodes)
 
         if outside := [(i, j) for i, j in self.edges if not (is_index(i) and is_index(j))]:
             raise ValueError(f"edges {outside} lead outside 0 … {len(self.nodes) - 1}, the indices of the nodes")
@@ -83,7 +83,7 @@ def attention(n: int, layers: int = 1, window: int | None = None, causal: bool =
 def layered_graph(n: int, layers: int, reads: Callable[[int, int], list[Node]]) -> DependencyGraph:
     """Return n positions in layers 0 … L, where node (l, t) needs the existing ones of ``reads(l, t)``."""
     n, layers = check_whole(n=n, layers=layers)
-    nodes = [(layer, t) for layer in range(layers + 1) for t in range(1, n + 1)]
+    nodes: list[Node] = [(layer, t) for layer in range(layers + 1) for t in range(1, n + 1)]
     index = {node: i for i, node in enumerate(nodes)}
     edges = [(index[read], index[node]) for node in nodes[n:] for read in reads(*node) if read in index]
     return DependencyGraph(nodes, edges)
@@ -132,16 +132,14 @@ def path_lengths(graph: DependencyGraph, start: Node) -> list[int | None]:
     Raises as ``path_length`` does.
     """
     later, first = successors(graph), number_of(graph, start)
-    lengths: list[int | None] = [None] * len(graph.nodes)
-    lengths[first] = 0
-    queue = deque([first])
+    lengths, queue = {first: 0}, deque([first])
     while queue:
         i = queue.popleft()
         for j in later[i]:
-            if lengths[j] is None:  # breadth first: the first path to a node is a shortest one
+            if j not in lengths:  # breadth first: the first path to a node is a shortest one
                 lengths[j] = lengths[i] + 1
                 queue.append(j)
-    return lengths
+    return [lengths.get(i) for i in range(len(graph.nodes))]
 
 
 def number_of(graph: DependencyGraph, node: Node) -> int:

@@ -6,6 +6,8 @@ two biases for the cell's one, b = b_ih + b_hh; the GRU's b_hn, inside the reset
 Source: the documentation of torch.nn.RNN, torch.nn.GRU and torch.nn.LSTM (equations and the order of the gates).
 """
 
+from typing import Any
+
 import torch
 from torch import nn
 
@@ -48,7 +50,7 @@ def cell_of(layer: nn.RNN | nn.GRU | nn.LSTM) -> Cell:
     kinds = {fused: cell for cell, fused in LAYERS.items()}
     if type(layer) not in kinds:
         raise ValueError(f"{type(layer).__name__} has 0 cells: it must be an nn.RNN, nn.GRU or nn.LSTM")
-    wanted = {"num_layers": 1, "bidirectional": False, "bias": True, "proj_size": 0, "dropout": 0.0}
+    wanted: dict[str, Any] = {"num_layers": 1, "bidirectional": False, "bias": True, "proj_size": 0, "dropout": 0.0}
     if type(layer) is nn.RNN:
         wanted["nonlinearity"] = "tanh"
     if other := {name: getattr(layer, name) for name, value in wanted.items() if getattr(layer, name) != value}:

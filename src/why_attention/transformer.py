@@ -72,7 +72,7 @@ class Block(nn.Module):
         self.self_attention = MultiHeadAttention(d, heads, dtype=dtype)
         self.self_norm = nn.LayerNorm(d, dtype=dtype)
         self.cross_attention = MultiHeadAttention(d, heads, dtype=dtype) if cross else None
-        self.cross_norm = nn.LayerNorm(d, dtype=dtype) if cross else None
+        self.cross_norm = nn.LayerNorm(d, dtype=dtype) if cross else nn.Identity()
         self.feed_forward = FeedForward(d, 4 * d, dtype=dtype)
         self.feed_forward_norm = nn.LayerNorm(d, dtype=dtype)
 
@@ -84,7 +84,7 @@ class Block(nn.Module):
         """
         self.check(x, memory)
         x = self.add(x, self.self_attention(self.self_norm(x), mask=mask)[0])
-        if memory is not None:
+        if self.cross_attention is not None:
             x = self.add(x, self.cross_attention(self.cross_norm(x), memory)[0])
         return self.add(x, self.feed_forward(self.feed_forward_norm(x)))
 

@@ -62,6 +62,10 @@ def off_diagonal(layer: MultiHeadAttention, x: Tensor, factor: float = 1.0, slop
 
 def one_step_fades(factors: tuple[float, ...] = (1, 20), residual: bool = False, slope: float = 0.5) -> Result:
     """Claim 13: the path is 1, but influence thins with n, softmax saturates, and tokens collapse with depth."""
+
+    def bare_layer(seed: int) -> Callable[[Tensor], Tensor]:
+        return lambda tokens: attend(random_layer(seed), tokens, factors[0])[0]
+
     path = path_length(attention(64), (0, 1), (1, 64))
     layer, x = random_layer(), random_tokens(64)
     short, long = (off_diagonal(layer, x[:n], factors[0]) for n in (16, 64))
@@ -69,9 +73,7 @@ def one_step_fades(factors: tuple[float, ...] = (1, 20), residual: bool = False,
     strongest = [M.amax(1).mean().item() for M in (short, long)]  # of the other positions
     with torch.no_grad():
         weights = [attend(layer, x, factor)[1] for factor in factors]
-        states = hidden_states(
-            [lambda x, seed=seed: attend(random_layer(seed), x, factors[0])[0] for seed in range(12)], x, residual
-        )
+        states = hidden_states([bare_layer(seed) for seed in range(12)], x, residual)
     sensitivity = [(A * (1 - A)).sum(-1).mean().item() for A in weights]
     diversity = token_diversity(states)[[0, -1]].log10().tolist()
     near_and_far = [

@@ -110,6 +110,11 @@ def efficient_since(methods: tuple[tuple[Text, Source, Run], ...] = METHODS, sin
     return Result(value, held=any(map(all, parts)), failed=not all(map(all, parts)))
 
 
+def output_of(layer: MultiHeadAttention) -> Callable[[Tensor], Tensor]:
+    """Return a layer as a function that returns its output only."""
+    return lambda x: layer(x)[0]
+
+
 @torch.no_grad()
 def four_parts(residual: bool = True, positions: bool = False, depth: int = 12, n: int = 32) -> Result:
     """Claim 24: stack only attention, FFN, residual and normalisation: do tokens differ, does order matter?"""
@@ -117,14 +122,15 @@ def four_parts(residual: bool = True, positions: bool = False, depth: int = 12, 
     x = torch.randn(n, SIZE, generator=generator, dtype=torch.float64)
     order = torch.randperm(n, generator=generator)
     added = sinusoidal_positions(n, SIZE, dtype=x.dtype) if positions else 0
-    bare, layers = [], []
+    bare: list[Callable[[Tensor], Tensor]] = []
+    layers: list[Callable[[Tensor], Tensor]] = []
     for _ in range(depth):
         layer, network = MultiHeadAttention(SIZE, 1, dtype=x.dtype), FeedForward(SIZE, 4 * SIZE, dtype=x.dtype)
         layer.reset_parameters(generator)
         for W in (network.W_1, network.W_2):
             W.weight.normal_(0, W.in_features**-0.5, generator=generator)
             W.bias.zero_()
-        bare.append(lambda x, layer=layer: layer(x)[0])
+        bare.append(output_of(layer))
         layers += [bare[-1], network]
     y, shuffled = (hidden_states(layers, tokens + added, residual=residual)[-1] for tokens in (x, x[order]))
     diversity, without = token_diversity(y).item(), token_diversity(hidden_states(bare, x)[-1]).item()

@@ -154,7 +154,7 @@ def select(maps: Tensor | Sequence[Tensor], tokens: Sequence[str], hide: Sequenc
     return maps[..., keep, :][..., keep].round(decimals=3), [tokens[i] for i in keep], share
 
 
-def view(name: Text, reading: Text, part: str, maps: Tensor, tokens: list[str], share: dict[str, float]) -> View:
+def view(name: Text, reading: Text, part: str, maps: Tensor, tokens: Sequence[str], share: dict[str, float]) -> View:
     """Return the view made of BertViz's HTML."""
     title = f"{name}{SIZES}".format(len(maps), maps.shape[1], len(tokens))
     notes = [str(reading)]

@@ -160,7 +160,7 @@ class Experiment:
         code: the digest of the task's file at that time.  rates: the digest of the results of the rate search.
         Raises ValueError where these results are missing or damaged.
         """
-        code = Path(inspect.getsourcefile(self.train)).read_bytes()
+        code = Path(inspect.getfile(self.train)).read_bytes()
         return {
             "command": self.command,
             "date": date.today().isoformat(),

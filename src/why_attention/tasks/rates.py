@@ -44,4 +44,4 @@ class RateSearch(Experiment):
     def best(self, variant: str) -> float:
         """Return the rate of the lowest median loss."""
         losses = self.losses(variant)
-        return min(losses, key=losses.get)
+        return min(losses, key=lambda rate: losses[rate])

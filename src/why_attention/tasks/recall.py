@@ -16,6 +16,7 @@ import math
 from collections.abc import Sequence
 from functools import cache
 from statistics import median
+from typing import Any
 
 import numpy as np
 import torch
@@ -273,12 +274,13 @@ def learn(network: Recall, T: int, rate: float, generator: torch.Generator, new:
         if step % EVERY == 0:
             accuracies.append(accuracy(network, *draw(CHECKED, T, new)))
             if accuracies[-1] >= ENOUGH or step == STEPS:
-                return accuracies
+                break
         x, answer = draw(BATCH, T, generator)
         optimizer.zero_grad()
         F.cross_entropy(network(x.to(device)), answer.to(device)).backward()
         nn.utils.clip_grad_norm_(network.parameters(), CLIP)
         optimizer.step()
+    return accuracies
 
 
 # Evaluation
@@ -340,7 +342,7 @@ def train(model: str, T: int, seed: int) -> Trained:
     generator = torch.Generator().manual_seed(seed)  # draws the weights, then the training sequences
     network = build(model, T, generator).to(pick_device())
     gradient = initial_gradient(network, T)
-    measured = {"log_gradient": gradient if gradient > -math.inf else None}  # JSON has no −∞
+    measured: dict[str, Any] = {"log_gradient": gradient if gradient > -math.inf else None}  # JSON has no −∞
     if T > TRAINED[model]:
         return Trained(measured)
     rate = RATES.best(model)
