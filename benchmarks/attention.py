@@ -1,8 +1,8 @@
-"""Our attention against torch's own layer: how much slower; and how much memory n × n weights take, or do not.
+"""Our attention against torch's own layer: the ratio of times, and the memory of n × n weights.
 
-Times: both sides hold the same weights and read the same tokens in one run; one warm-up, then interleaved rounds in
-mixed order, of which the fastest counts. A pass forwards without gradients, and a pass forwards and back, have one
-target. Memory: each path runs in a process of its own, whose peak is counted from just before it (Linux alone tells).
+Times: both sides have the same weights and tokens; one warm-up, then interleaved rounds in random order, of which the
+fastest counts. Forward without gradients and forward with backward have the same target. Memory: each path runs in a
+fresh process (Linux only).
 
 Run: python benchmarks/attention.py. It exits with status 1 when a ratio, a difference or a peak misses its target.
 """
@@ -21,9 +21,9 @@ from why_attention.peak_memory import peak_of
 
 N, D, HEADS, ROUNDS = 1024, 256, 4, 50
 LARGEST_DIFFERENCE = 1e-5
-TIME_TARGETS = {True: 1.3, False: 1.1}  # need_weights: at most so many times torch's time
+TIME_TARGETS = {True: 1.3, False: 1.1}  # need_weights: the largest ratio to torch's time
 LONG = 8192  # n where memory is measured
-MEMORY_TARGETS = {"fused core": 16, "layer without weights": 64, "naive core": None}  # MiB; None: shown, no target
+MEMORY_TARGETS = {"fused core": 16, "layer without weights": 64, "naive core": None}  # MiB; None: no target
 MIB = 2**20
 
 
@@ -50,7 +50,7 @@ def compare_times(need_weights):
     """Measure one kind of call and return whether its targets are met."""
     torch.manual_seed(0)
     ours = MultiHeadAttention(D, HEADS)
-    theirs = torch_twin(ours).eval()  # without dropout the same, and where torch has its own short cuts
+    theirs = torch_twin(ours).eval()  # eval enables torch's fast path
     x = torch.randn(1, N, D, requires_grad=True)
 
     def call_ours(x):
@@ -65,7 +65,7 @@ def compare_times(need_weights):
     print(f"{'with' if need_weights else 'without'} weights: largest difference {max(differences):.0e}")
     for function in (forward, forward_and_back):
         passes = {"ours": partial(function, call_ours, x), "torch": partial(function, call_theirs, x)}
-        # CPU time, for a pass is so short that wall time would tell most of what else the machine is doing
+        # CPU time: in so short a pass wall time would measure the rest of the machine
         seconds = fastest(passes, ROUNDS, time.process_time)
         ratio = seconds["ours"] / seconds["torch"]
         results.append(ratio <= target)
@@ -75,7 +75,7 @@ def compare_times(need_weights):
 
 
 def peak(path):
-    """Return how many MiB one path takes at its peak above what was there before it; it must be run in a new process."""
+    """Return the peak memory of one path in MiB; needs a fresh process."""
     torch.manual_seed(0)
     layer, x = MultiHeadAttention(D, HEADS), torch.randn(1, LONG, D)
     heads = torch.randn(1, HEADS, LONG, D // HEADS)
@@ -85,13 +85,13 @@ def peak(path):
         "naive core": lambda: scaled_dot_product_attention(heads, heads, heads),
     }[path]
     with torch.no_grad():
-        layer(x[:, :64])  # the first call of anything allocates what later ones share
+        layer(x[:, :64])  # a first call allocates what later ones share
         scaled_dot_product_attention(*3 * [heads[:, :, :64]])
     return peak_of(call) / MIB
 
 
 def compare_memory():
-    """Measure every path in a process of its own and return whether all targets are met."""
+    """Measure every path in a fresh process and return whether all targets are met."""
     print(f"peak memory at n={LONG}")
     results = []
     for path, target in MEMORY_TARGETS.items():

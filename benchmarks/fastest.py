@@ -1,4 +1,4 @@
-"""The fastest of many rounds: what several functions take in one run, side by side."""
+"""The fastest of many rounds: times of several functions, interleaved in one run."""
 
 import math
 import random
@@ -11,7 +11,7 @@ def fastest(functions, rounds, clock=time.perf_counter):
     """Return the shortest time in seconds of each function of a dict, over interleaved rounds after one warm-up."""
     seconds, names = dict.fromkeys(functions, math.inf), list(functions)
     for round_number in range(1 + rounds):
-        random.Random(round_number).shuffle(names)  # fresh memory costs more after some neighbours than after others
+        random.Random(round_number).shuffle(names)  # the order affects the cost of fresh memory
         for name in names:
             start = clock()
             functions[name]()

@@ -1,4 +1,4 @@
-"""How long an influence matrix takes, n = 64, d = 16, one layer, against one backward pass per number of the output.
+"""An influence matrix, n = 64, d = 16, one layer, against one backward pass per number of the output.
 
 One warm-up, then interleaved rounds, of which the fastest counts; float32, one thread.
 
@@ -16,7 +16,7 @@ from why_attention.convolution import Convolution
 from why_attention.influence import influence_matrix
 from why_attention.rnn import RNNCell, unroll
 
-N, D, ROUNDS, LONGEST = 64, 16, 5, 100  # LONGEST: ms that a matrix may take
+N, D, ROUNDS, LONGEST = 64, 16, 5, 100  # LONGEST: ms a matrix
 
 
 def attend(layer, x):
@@ -24,14 +24,14 @@ def attend(layer, x):
 
 
 def one_by_one(layer, x):
-    """Return the matrix by one backward pass for every number of every output."""
+    """Return the matrix by one backward pass per number of the output."""
     x = x.clone().requires_grad_()
     y = layer(x)
     rows = [torch.autograd.grad(number, x, retain_graph=True)[0].square().sum(-1) for number in y.flatten()]
     return torch.stack(rows).unflatten(0, y.shape).sum(1).sqrt()
 
 
-LAYERS = {  # and how many times faster than one by one the matrix must be
+LAYERS = {  # the layer, and the least speedup over one by one
     "recurrence": (partial(unroll, RNNCell(D, D)), 10),
     "convolution": (Convolution(D, 3), 10),
     "attention": (partial(attend, MultiHeadAttention(D, 1)), 2),

@@ -1,9 +1,8 @@
-"""Closed-form Jacobians against autodiff: how much faster, and how far apart.
+"""Closed-form Jacobians against autodiff: the ratio of times, and the largest difference.
 
-Both sides work on the same cell, inputs and states in one run: one warm-up, then interleaved rounds in mixed order,
-of which the fastest counts. Autodiff is vmap(jacrev(cell)) over the steps. All steps at once ("plain") is its
-shortest form, but a smaller chunk of steps is often faster, so the targets hold against the best chunk. The whole of
-``gradient_decay`` is one function on both sides; only the Jacobians come from elsewhere.
+Both sides have the same cell, inputs and states: one warm-up, then interleaved rounds in random order, of which the
+fastest counts. Autodiff is vmap(jacrev(cell)) over all steps ("plain") or over chunks of steps, which are often faster;
+the targets hold against the best chunk. ``gradient_decay`` is measured with the Jacobians of either side.
 
 Run: python benchmarks/jacobians.py. It exits with status 1 when a ratio or a difference misses its target.
 """
@@ -22,19 +21,19 @@ from why_attention.rnn import GRUCell, LSTMCell, RNNCell, gradient_decay, unroll
 STEPS, SIZE, LAGS, ROUNDS = 1000, 64, 128, 7
 CHUNKS = {"plain": None, "chunks of 100": 100, "chunks of 50": 50}
 LARGEST_DIFFERENCE = 1e-10
-JACOBIAN_TARGETS = {RNNCell: 2.5, GRUCell: None, LSTMCell: 5.0}  # None: shown, but without a target
+JACOBIAN_TARGETS = {RNNCell: 2.5, GRUCell: None, LSTMCell: 5.0}  # None: no target
 WHOLE_TARGET = 1.0
 
 
 def with_autodiff(cell, chunk):
-    """Return a copy of ``cell`` whose ``jacobian`` is taken by autodiff, ``chunk`` steps at once."""
+    """Return a copy of ``cell`` whose ``jacobian`` is by autodiff, ``chunk`` steps at a time."""
     twin = copy.deepcopy(cell)
     twin.jacobian = vmap(jacrev(cell, argnums=1), chunk_size=chunk)
     return twin
 
 
 def report(what, closed, autodiff, target):
-    """Print the ratio of two times beside its target and return whether it is met."""
+    """Print the ratio of two times and its target, and return whether it is met."""
     ratio = autodiff / closed
     met = target is None or ratio >= target
     verdict = "no target" if target is None else f"target {target:.1f}x: {'met' if met else 'MISSED'}"

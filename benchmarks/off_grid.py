@@ -1,7 +1,7 @@
-"""How long a live kernel takes to answer a value between the grid's: `CHROMIUM=… python benchmarks/off_grid.py`
+"""Time of a live kernel for a value between the grid's: `CHROMIUM=… python benchmarks/off_grid.py`
 
-Opens gradient-decay (H = 64, T = 1000) in JupyterLab, types gains that no grid has, and prints for each cell the
-median time from the key to the drawing. Ends with status 1 where the start state's takes more than 300 ms.
+Opens gradient-decay (H = 64, T = 1000) in JupyterLab, types gains off the grid, and prints the median time from the key
+to the drawing of each cell. Exits with status 1 if the start state's exceeds 300 ms.
 """
 
 import os
@@ -38,7 +38,7 @@ ANSWER = """(figure, [cell, value]) => new Promise((resolve) => {
   box.value = value;
   box.dispatchEvent(new Event("input", { bubbles: true }));
 })"""
-# until the grey lines have come too, so that the next value finds the kernel idle
+# wait for the grey lines: the kernel is then idle
 SETTLED = "(figure) => figure.drawn.panels[0].series.length === 6"
 
 medians = {}

@@ -1,9 +1,9 @@
-"""How long the exact support of a deep stack takes: 500 layers, k = 3, which read all of 1001 inputs.
+"""The exact support of a deep stack: 500 layers, k = 3, which read all of 1001 inputs.
 
-``support`` follows one output far from both ends of the input, ``cone`` the middle output of 1001 positions, layer by
+``support`` follows one output far from the ends of the input, ``cone`` the middle output of 1001 positions, layer by
 layer. One warm-up, then rounds, of which the fastest counts.
 
-Run: python benchmarks/receptive_field.py. It exits with status 1 where one of them takes more than 20 ms.
+Run: python benchmarks/receptive_field.py. It exits with status 1 if one of them takes more than 20 ms.
 """
 
 import sys

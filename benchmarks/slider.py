@@ -1,9 +1,9 @@
-"""How long a figure takes to move: `CHROMIUM=… python benchmarks/slider.py`, after `make site`.
+"""Time from a key on a slider to the painted frame: `CHROMIUM=… python benchmarks/slider.py`, after `make site`.
 
-Prints the median time from a key on a slider to the painted frame, in interleaved rounds of one run: for the figure, for
-a bare slider in the figure's place on the same page (what is left is the figure's own cost, for the theme's page is slow
-by itself), and for a bare slider on an empty page. Prints the time from navigation to the first drawing too. Ends with
-status 1 where the figure takes more than twice the bare slider of its page, or the first drawing more than 1.5 s.
+Prints the median, in interleaved rounds, for the figure, for a bare slider in its place on the same page (the theme's
+page is slow by itself; the difference is the figure's own cost), and for a bare slider on an empty page; also the time
+from navigation to the first drawing. Exits with status 1 if the figure takes more than twice the bare slider of its
+page, or the first drawing more than 1.5 s.
 """
 
 import os
