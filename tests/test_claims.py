@@ -20,7 +20,7 @@ from why_attention.claims import convolution as of_convolution
 from why_attention.claims import history as of_history
 from why_attention.claims import recurrence as of_recurrence
 from why_attention.claims.lstmn import LSTMN
-from why_attention.claims.table import marked
+from why_attention.claims.table import markup
 from why_attention.convolution import Convolution
 from why_attention.parallel_scan import loop
 from why_attention.rnn import LSTMCell, RNNCell, unroll
@@ -451,8 +451,8 @@ def test_a_carousel_of_many_seeds_and_an_rnn_of_many_seeds_give_the_same_verdict
 
 
 def test_subscripts_and_powers_are_set_as_such():
-    assert marked("∂h_t/∂h_{t−1} < 1") == "∂h<sub>t</sub>/∂h<sub>t−1</sub> &lt; 1"
-    assert marked("2e-15, 3e+07; one 1e5 scene") == "2×10<sup>−15</sup>, 3×10<sup>7</sup>; one 1e5 scene"
+    assert markup("∂h_t/∂h_{t−1} < 1") == "∂h<sub>t</sub>/∂h<sub>t−1</sub> &lt; 1"
+    assert markup("2e-15, 3e+07; one 1e5 scene") == "2×10<sup>−15</sup>, 3×10<sup>7</sup>; one 1e5 scene"
 
 
 @each_language
