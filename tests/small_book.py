@@ -10,13 +10,15 @@ HEAD = (ROOT / "book" / FIRST.code / "index.md").read_text(encoding="utf-8").spl
 
 
 def copy_book(folder: Path) -> Path:
-    """Copy the project, with no page yet; the copy's package is its own. Blank and Chinese letters in its path."""
+    """Copy the project, with no page and no figure yet; the copy's package is its own. Its path has blank and Chinese letters."""
     book = folder / "我的 课程"
     for name in ("book", "src", "tools", "_config.yml"):
         source = ROOT / name
         shutil.copytree(source, book / name) if source.is_dir() else shutil.copy(source, book)
-    for page in [page for edition in EDITIONS for page in (book / "book" / edition).glob("*.md")]:
-        page.unlink()
+    pages = [page for edition in EDITIONS for page in (book / "book" / edition).glob("*.md")]
+    figures = (book / "src" / "why_attention" / "figures").glob("[!_]*.py")
+    for path in [*pages, *figures]:
+        path.unlink()
     (book / "_toc.yml").write_text(f"format: jb-book\nroot: book/{FIRST.code}/index\n", encoding="utf-8")
     (book / "node_modules").symlink_to(ROOT / "node_modules")
     return book

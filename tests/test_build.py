@@ -1,7 +1,6 @@
 """The build is the gate: what is broken does not reach _site. Each case builds one edition of a small copy of the book."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -107,12 +106,6 @@ def test_a_theme_with_other_words_fails_the_build(book):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_build_leaves_the_last_site_whole(book, number):
     write_page(book, cell("import time; time.sleep(60)"))
-    shutil.rmtree(book / "src" / "why_attention" / "figures")  # none to compute
-    (book / "src" / "why_attention" / "figures").mkdir()
-    for name in ("__init__", "__main__"):
-        shutil.copy(
-            ROOT / "src" / "why_attention" / "figures" / f"{name}.py", book / "src" / "why_attention" / "figures"
-        )
     (book / "_site").mkdir()
     (book / "_site" / "index.html").write_text("the last one", encoding="utf-8")
     before = nodes()

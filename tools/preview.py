@@ -6,13 +6,16 @@ changed, or a module of src/ that they use; else their outputs come from _build/
 
 import hashlib
 import multiprocessing
+import multiprocessing.context
 import os
 import posixpath
 import re
+import signal
+import subprocess
 import sys
 import threading
 import time
-from contextlib import redirect_stdout
+from contextlib import redirect_stdout, suppress
 from functools import cache
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -142,8 +145,12 @@ class Handler(SimpleHTTPRequestHandler):
 
 def saved() -> dict[Path, int]:
     """Return when each file that the book is made of was saved last."""
-    files = [path for root in WATCHED for path in (root.rglob("*") if root.is_dir() else [root])]
-    return {path: path.stat().st_mtime_ns for path in files if path.is_file() and path.suffix not in (".pyc", ".mo")}
+    times = {}
+    for path in [path for root in WATCHED for path in (root.rglob("*") if root.is_dir() else [root])]:
+        with suppress(FileNotFoundError):  # an editor's own, gone already
+            if path.is_file() and path.suffix not in (".pyc", ".mo"):
+                times[path] = path.stat().st_mtime_ns
+    return times
 
 
 def editions_of(changed: set[Path], codes: list[str]) -> list[str]:
@@ -153,28 +160,39 @@ def editions_of(changed: set[Path], codes: list[str]) -> list[str]:
     return [code for code in codes if code in owners or not pages_alone]
 
 
-def main(port: int, codes: list[str]) -> None:
-    if unknown := set(codes) - set(EDITIONS):
-        sys.exit(f"preview: no edition {', '.join(sorted(unknown))}; there are {', '.join(EDITIONS)}.")
+def serve(port: int) -> str:
+    """Serve the pages from a thread and return their address."""
     try:
         server = ThreadingHTTPServer(("localhost", port), Handler)
     except OSError as error:
         sys.exit(f"preview: port {port} is taken ({error.strerror}); name another with `make preview PORT=8001`.")
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    forkserver = "forkserver" in multiprocessing.get_all_start_methods()
-    processes = multiprocessing.get_context("forkserver" if forkserver else "spawn")  # Windows has no fork
-    if forkserver:  # whose children need not import what takes seconds
-        processes.set_forkserver_preload(["jupyter_book.cli.main", "myst_nb.sphinx_ext", "pydata_sphinx_theme"])
-    address = f"http://localhost:{server.server_port}"
+    return f"http://localhost:{server.server_port}"
+
+
+def process_context() -> multiprocessing.context.BaseContext:
+    """Return what starts a process for a build: one that has no module of the book's yet, and all that takes seconds."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["jupyter_book.cli.main", "myst_nb.sphinx_ext", "pydata_sphinx_theme"])
+    return context
+
+
+def main(port: int, codes: list[str]) -> None:
+    if unknown := set(codes) - set(EDITIONS):
+        sys.exit(f"preview: no edition {', '.join(sorted(unknown))}; there are {', '.join(EDITIONS)}.")
+    address, context = serve(port), process_context()
     print(f"── building {', '.join(codes)}: minutes the first time", flush=True)
-    before = {}
+    subprocess.run([sys.executable, "-m", "why_attention.figures"], env=VARIABLES)  # once, not in every edition
+    before: dict[Path, int] = {}
     while True:
         now = saved()
         changed = {path for path in now.keys() | before.keys() if now.get(path) != before.get(path)}
-        if changed and (affected := editions_of(changed, codes)):
+        if affected := editions_of(changed, codes):
             start = time.monotonic()
             afresh = any(path.is_relative_to(folder) for path in changed & before.keys() for folder in HOOKS)
-            running = [processes.Process(target=build, args=(code, afresh)) for code in affected]
+            running = [context.Process(target=build, args=(code, afresh), daemon=True) for code in affected]
             for process in running:
                 process.start()
             for process in running:
@@ -186,6 +204,7 @@ def main(port: int, codes: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # which ends the builds
     try:
         main(int(sys.argv[1]) if len(sys.argv) > 1 else 8000, sys.argv[2:] or list(EDITIONS))
     except KeyboardInterrupt:
