@@ -9,18 +9,18 @@ import io
 import math
 import pkgutil
 import re
+from functools import cache
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
 from chromium import Visit, hash_of, move, numbers_of, page_of, state_of
+from languages import EDITIONS, ROOT
 from PIL import Image
 
 from explorable import set_language
 from why_attention import figures
 
-BOOK = Path(__file__).parents[1] / "book"
 FIGURES = [module.name for module in pkgutil.iter_modules(figures.__path__) if module.name != "__main__"]
 PAYLOAD = 60_000  # bytes
 MORE = {"attention_map": 80_000, "influence": 150_000}  # those that show matrices at many settings
@@ -31,24 +31,21 @@ LEAVES = {
     "recall": [0, 1],
     "receptive_field": [1],
 }  # panels that lines may leave
+FAMILIES = {"vermilion circle": "RNN recurrence", "green square": "CNN convolution", "blue triangle": "attention"}
+LOOKS = {label: tuple(look.split()) for look, labels in FAMILIES.items() for label in labels.split()}
 CHINESE = re.compile("[一-鿿，。；：]")
 pytestmark = [pytest.mark.slow, pytest.mark.parametrize("name", FIGURES)]  # slow where no frames are kept
 
 
+@cache
 def made(name, language="zh"):
     set_language(language)
     return importlib.import_module(f"why_attention.figures.{name}").figure()
 
 
-@pytest.fixture(scope="module")
-def every_figure():
-    """Every figure in Chinese, made once."""
-    return {name: made(name) for name in FIGURES}
-
-
 @pytest.fixture
-def figure(every_figure, name):
-    return every_figure[name]
+def figure(name):
+    return made(name)
 
 
 def beside(control, value):
@@ -66,10 +63,10 @@ def plain(shown):
     )
 
 
-def test_both_editions_show_it_under_its_name(figure, name):
+def test_all_editions_show_it_under_its_name(figure, name):
     assert figure._spec["name"] == name.replace("_", "-")
-    for edition in ("zh", "en"):
-        pages = [path.read_text(encoding="utf-8") for path in (BOOK / edition).glob("*.md")]
+    for edition in EDITIONS:
+        pages = [path.read_text(encoding="utf-8") for path in (ROOT / "book" / edition).glob("*.md")]
         assert any(re.search(rf"^from why_attention\.figures import .*\b{name}\b", page, re.M) for page in pages)
 
 
@@ -80,13 +77,14 @@ def test_every_control_moved_one_step_changes_what_it_shows(figure):
             assert plain(figure.at(**{control.name: value})) != start, (control.name, value)
 
 
-def test_frames_know_no_language_and_english_has_no_chinese_words(figure, name):
-    english, parts = made(name, "en"), [*range(len(figure._sources)), *figure._slots]
+def test_frames_know_no_language_and_only_chinese_has_chinese_words(figure, name):
+    parts = [*range(len(figure._sources)), *figure._slots]
     start = {control.name: control.first for control in figure._controls.values()}
-    assert english._compute(start, parts) == figure._compute(start, parts)  # anew, not from the cache
-    for key in ("title", "caption", "sentence"):
-        assert str(english._spec[key]) != str(figure._spec[key])
-    assert not CHINESE.search(str(english._spec))
+    for other in (made(name, edition) for edition in EDITIONS if edition != "zh"):
+        assert other._compute(start, parts) == figure._compute(start, parts)  # anew, not from the cache
+        for key in ("title", "caption", "sentence"):
+            assert str(other._spec[key]) != str(figure._spec[key])
+        assert not CHINESE.search(str(other._spec))
     assert not CHINESE.search(str([slot["words"] for slot in figure._kept.header["slots"].values()]))
 
 
@@ -123,6 +121,16 @@ def test_off_the_grid_it_is_computed_or_refused_with_a_sentence(figure):
         assert values.pop(refused[1]) == int(refused[2])
         shown = figure.at(**values)
     assert all(len(panel["limits"]) == 2 for panel in shown["panels"]) and shown["sentence"]
+
+
+def test_each_family_of_layers_keeps_its_colour_and_mark_and_no_two_lines_look_alike(name):
+    """The same through the whole book; colour never tells alone."""
+    for panel in made(name, "en")._spec["panels"]:
+        lines = panel.get("series", [])
+        for one in [*lines, *([panel | {"label": panel["title"]}] if panel.get("color") else [])]:
+            assert (one["color"], one["mark"]) == LOOKS.get(one["label"], (one["color"], one["mark"]))
+        looks = [(line["color"], line["mark"], line["dashed"]) for line in lines]
+        assert len(set(looks)) == len(looks)
 
 
 # In the browser

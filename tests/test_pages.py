@@ -1,23 +1,21 @@
-"""The sources of the book: both editions say the same, pages stay portable, files stay in their own house."""
+"""The sources of the book: all editions say the same, pages stay portable, files stay in their own house."""
 
 import ast
 import importlib.util
 import json
 import re
-from pathlib import Path
 
 import pytest
 import sphinxcontrib.katex
 import yaml
+from languages import EDITIONS, FIRST, ROOT
 from myst_parser.config.main import MdParserConfig
 from myst_parser.mdit_to_docutils.base import DocutilsRenderer
 from myst_parser.parsers.mdit import create_md_parser
 from node import evaluate
 from packaging.specifiers import SpecifierSet
 
-ROOT = Path(__file__).parents[1]
-EDITIONS = ("zh", "en")
-PAGES = sorted(path.name for path in (ROOT / "book" / "zh").glob("*.md"))
+PAGES = sorted(path.name for path in (ROOT / "book" / FIRST.code).glob("*.md"))
 TEXTS = [(edition, page) for edition in EDITIONS for page in PAGES]
 SETTINGS = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
 
@@ -54,11 +52,12 @@ def inline(edition, page):
     return [token for token in page_tokens(edition, page) if token.type == "inline"]
 
 
-# Both editions
+# All editions
 
 
-def test_both_editions_have_the_same_pages():
-    assert PAGES == sorted(path.name for path in (ROOT / "book" / "en").glob("*.md"))
+def test_all_editions_have_the_same_pages():
+    for edition in EDITIONS:
+        assert sorted(path.name for path in (ROOT / "book" / edition).glob("*.md")) == PAGES
     assert "index.md" in PAGES
 
 
@@ -95,18 +94,19 @@ def code(edition, page):
 
 @each_page
 @pytest.mark.parametrize("part", [headings, equations, figures, folded, code])
-def test_both_editions_of_a_page_have_the_same(part, page):
-    assert part("zh", page) == part("en", page)
+def test_all_editions_of_a_page_have_the_same(part, page):
+    for edition in EDITIONS:
+        assert part(edition, page) == part(FIRST.code, page)
 
 
 def test_the_comparison_finds_every_part_somewhere_in_the_book():
     for part in (headings, equations, figures, folded, code):
-        assert any(part("zh", page) for page in PAGES), part.__name__
+        assert any(part(FIRST.code, page) for page in PAGES), part.__name__
 
 
 @each_page
 def test_displayed_equations_are_numbered_in_rising_order(page):
-    numbers = [tuple(map(int, tag.split("."))) for tags in equations("zh", page) for tag in tags]
+    numbers = [tuple(map(int, tag.split("."))) for tags in equations(FIRST.code, page) for tag in tags]
     assert numbers == sorted(set(numbers))
 
 
@@ -140,7 +140,7 @@ def sentences(text, ends):
 
 @each_text
 def test_a_line_holds_one_sentence(edition, page):
-    ends, most = {"zh": ("[。？！]", 1), "en": (r"[.?!] +[A-Z]", 0)}[edition]
+    ends, most = ("[。？！]", 1) if edition == "zh" else (r"[.?!] +[A-Z]", 0)
     lines = [line for token in inline(edition, page) for line in token.content.split("\n")]
     assert [line for line in lines if sentences(line, ends) > most] == []
 
@@ -200,68 +200,14 @@ def test_bold_type_before_chinese_punctuation_is_seen(text, standing):
 
 # Every file
 
-PYTHON = [path for folder in ("src", "book", "tools", "tests", "benchmarks") for path in (ROOT / folder).rglob("*.py")]
-ENCODING = {"open": 3, "read_text": 0, "write_text": 1}  # where it stands among the arguments, of open() the function's
-
-
-def opened_without_encoding(source):
-    """Return the calls that open a text file and leave its encoding to the machine."""
-    found = []
-    for call in (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)):
-        method = isinstance(call.func, ast.Attribute)
-        name = call.func.attr if method else getattr(call.func, "id", None)
-        if name not in ENCODING or "encoding" in {keyword.arg for keyword in call.keywords}:
-            continue
-        place = ENCODING[name]
-        if name == "open":
-            place -= method
-            modes = [*call.args[place - 2 : place - 1], *(k.value for k in call.keywords if k.arg == "mode")]
-            mode = str(getattr(modes[0], "value", "")) if modes else "r"
-            if "b" in mode or not re.fullmatch("[rwxat+]+", mode):  # the latter: no file's open()
-                continue
-        if len(call.args) <= place:
-            found.append(ast.unparse(call))
-    return found
-
-
-@pytest.mark.parametrize("path", PYTHON, ids=lambda path: str(path.relative_to(ROOT)))
-def test_text_files_are_opened_with_an_encoding(path):
-    assert opened_without_encoding(path.read_text(encoding="utf-8")) == []
-
-
-@pytest.mark.parametrize(
-    "source, found",
-    [
-        ("open(p)", True),
-        ("open(p, 'w')", True),
-        ("p.open()", True),
-        ("p.read_text()", True),
-        ("p.write_text(t)", True),
-        ("open(p, 'rb')", False),
-        ("p.open('wb')", False),
-        ("open(p, encoding='utf-8')", False),
-        ("p.read_text('utf-8')", False),
-        ("p.write_text(t, 'utf-8')", False),
-        ("open(p, mode='rb')", False),
-        ("open(p, 'r', -1, 'utf-8')", False),
-        ("Image.open(p)", False),
-    ],
-)
-def test_a_text_file_opened_without_encoding_is_seen(source, found):
-    assert bool(opened_without_encoding(source)) == found
-
 
 def own_files(*folders):
     """Return the text files of folders, what was built or cached left out."""
-    kinds = {".py", ".js", ".css", ".html", ".md", ".yml", ".yaml", ".toml", ".txt", ".svg", ".json", ".sh", ".cff"}
+    kinds = {"", ".py", ".js", ".css", ".html", ".md", ".yml", ".yaml", ".toml", ".txt", ".svg", ".json", ".sh", ".cff"}
     paths = [
-        path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in kinds or path.suffix == ""
+        path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in kinds and path.is_file()
     ]
-    return [
-        p
-        for p in paths
-        if p.is_file() and not re.search(r"egg-info|__pycache__|\.ipynb_checkpoints", str(p.relative_to(ROOT)))
-    ]
+    return [path for path in paths if not re.search(r"egg-info|__pycache__|\.ipynb_checkpoints", str(path))]
 
 
 def other_hosts(path):
@@ -273,60 +219,37 @@ def other_hosts(path):
     return set(hosts) - {"localhost", "www.w3.org"}  # the latter: names of XML namespaces, which nobody fetches
 
 
-@pytest.mark.parametrize("path", own_files("src", "book", "tools"), ids=lambda path: str(path.relative_to(ROOT)))
-def test_no_file_names_another_host(path):
-    """But for the buttons that lead to Binder and Colab, and the repository that these open: nothing is loaded from there."""
+def test_no_file_names_another_host():
+    """But for the buttons that lead to Binder and Colab, the repository that these open, and a link for readers."""
     launch = {
+        "README.md": {"jupyterbook.org"},
         "launch.html": {"mybinder.org", "colab.research.google.com", "github.com"},
         "repository.py": {"colab.research.google.com", "github.com"},
     }
-    assert other_hosts(path) == launch.get(path.name, set())
+    found = {str(path): other_hosts(path) - launch.get(path.name, set()) for path in own_files("src", "book", "tools")}
+    assert {path: hosts for path, hosts in found.items() if hosts} == {}
 
 
 def install_files():
     """Return the files that say what to install."""
-    root = [
-        path for path in ROOT.iterdir() if path.suffix in {".txt", ".toml", ".yml", ".md"} or path.name == "Makefile"
-    ]
-    return sorted(root + own_files(".binder", ".github", ".ci", "tools"))
-
-
-def asked_of_jupyter_book(text):
-    """Return the version that each requirement of a text asks of Jupyter Book: "" for a pip line that asks for none."""
-    asked = re.findall(r"jupyter-book *(?:\[[^]]*\])? *((?:(?:[<>=!~]=|[<>]) *[\w.*]+ *,? *)+)", text)
-    return asked + [""] * len(re.findall(r"\binstall\b[^;&|\n]*\bjupyter-book(?![\w-]| *[\[<>=~!])", text))
-
-
-def allows_version_2(asked):
-    return any(SpecifierSet(asked).contains(version) for version in ("2.0.0", "2.1", "3.0"))
+    kinds = {".txt", ".toml", ".yml", ".yaml"}
+    files = [path for path in ROOT.iterdir() if path.suffix in kinds or path.name == "Makefile"]
+    return files + own_files(".binder", ".github", ".ci", "tools")
 
 
 def test_jupyter_book_is_asked_for_below_version_2():
-    asked = [one for path in install_files() for one in asked_of_jupyter_book(path.read_text(encoding="utf-8"))]
-    assert asked
-    assert [one for one in asked if allows_version_2(one)] == []
-
-
-@pytest.mark.parametrize(
-    "line, allowing",
-    [
-        ("jupyter-book==1.0.4.post1", [False]),
-        ("pip install 'jupyter-book>=1.0.4,<2' numpy", [False]),
-        ("pip install 'jupyter-book >= 1.0.4'", [True]),
-        ("pip install jupyter-book numpy", [True]),
-        ("pip install sphinx-book-theme; jupyter-book build .", []),
-    ],
-)
-def test_a_requirement_that_allows_version_2_is_seen(line, allowing):
-    assert [allows_version_2(asked) for asked in asked_of_jupyter_book(line)] == allowing
+    """Version 2 is another program, which reads no _config.yml."""
+    text = "\n".join(path.read_text(encoding="utf-8") for path in install_files())
+    asked = re.findall(r"\bjupyter-book *((?:(?:[<>=!~]=|[<>]) *[\w.*]+ *,? *)+)", text)
+    assert asked and [one for one in asked if SpecifierSet(one).contains("2.0.0")] == []
+    assert not re.search(r"\binstall\b[^;&|\n]*\bjupyter-book(?![\w-]| *[<>=~!])", text)  # any version
 
 
 def test_only_requirements_txt_pins():
-    kinds = {".txt", ".toml", ".yml", ".yaml", ".cfg"}
-    files = [path for path in install_files() if path.suffix in kinds or path.name in ("Makefile", "postBuild", "run")]
+    kinds = {".txt", ".toml", ".yml", ".yaml", ""}
     pin = re.compile(r"[A-Za-z][\w.-]*(?:\[[\w,]*\])? *===? *v?\d")
-    pinned = {path.name for path in files if pin.search(path.read_text(encoding="utf-8"))}
-    assert pinned == {"requirements.txt"}
+    texts = {path.name: path.read_text(encoding="utf-8") for path in install_files() if path.suffix in kinds}
+    assert {name for name, text in texts.items() if pin.search(text)} == {"requirements.txt"}
 
 
 def test_every_requirement_is_pinned():

@@ -75,29 +75,32 @@ def numbered():
     return {f"https://{'doi.org' if '/' in number else 'arxiv.org/abs'}/{number}" for number in numbers}
 
 
-def test_both_editions_have_the_same_entries():
-    assert lines("zh") == lines("en") != []
+def test_all_editions_have_the_same_entries():
+    assert [edition for edition in EDITIONS if lines(edition) != lines("zh")] == []
+    assert lines("zh")
 
 
-@pytest.mark.parametrize("line", lines("zh"))
-def test_an_entry_has_authors_year_title_and_venue(line):
-    assert ENTRY.fullmatch(line)
+def test_an_entry_has_authors_year_title_and_venue():
+    assert [line for line in lines("zh") if not ENTRY.fullmatch(line)] == []
 
 
-@pytest.mark.parametrize("entry", entries(), ids=lambda entry: f"{entry.first} {entry.year}")
-def test_an_entry_has_an_identifier_of_sound_form_that_its_link_leads_to(entry):
+def test_an_entry_has_an_identifier_of_sound_form_that_its_link_leads_to():
+    assert [entry for entry in entries() if not identified(entry)] == []
+
+
+def identified(entry):
+    """Tell whether an entry has an arXiv number or a DOI that may be, and a link to it, or else is a report."""
     if entry.link is None:
-        assert re.search(r"technical report [A-Z]+-[\w-]+", entry.venue)
-        return
+        return re.search(r"technical report [A-Z]+-[\w-]+", entry.venue)
     kind, identifier = entry.label.split(":", 1)
-    assert entry.link == {"arXiv": "https://arxiv.org/abs/", "doi": "https://doi.org/"}[kind] + identifier
+    if entry.link != {"arXiv": "https://arxiv.org/abs/", "doi": "https://doi.org/"}[kind] + identifier:
+        return False
     if kind == "doi":
-        assert re.fullmatch(r"10\.\d{4,9}/[\w./-]+", identifier)
-        return
+        return re.fullmatch(r"10\.\d{4,9}/[\w./-]+", identifier)
     year, month, number = re.fullmatch(r"(\d\d)(\d\d)\.(\d{4,5})", identifier).groups()
     assert 1 <= int(month) <= 12
     assert len(number) == (5 if int(year) >= 15 else 4)  # arXiv went from four digits to five in January 2015
-    assert 2007 <= 2000 + int(year) <= int(entry.year[:4]) + 1  # some are in print a little before they are on arXiv
+    return 2007 <= 2000 + int(year) <= int(entry.year[:4]) + 1  # some are in print a little before they are on arXiv
 
 
 def test_entries_are_sorted_and_none_is_there_twice():

@@ -13,6 +13,8 @@ from test_pages import cells
 from why_attention.receptive_field import Layer, support
 from why_attention.rnn import RNNCell
 
+slow_page = pytest.mark.sweep  # the cells of recurrence.md take half a minute
+
 
 @pytest.fixture(scope="module")
 def printed():
@@ -57,6 +59,7 @@ def test_a_window_of_4_may_see_the_swap_and_may_not(k, both):
     assert changes == ({True, False} if both else {k > 4})
 
 
+@slow_page
 def test_the_scan_does_3_operations_a_join_and_the_loop_2_a_step(printed):
     text = printed("recurrence.md")
     assert numbers("loop:", text) == [2.0]
@@ -65,12 +68,14 @@ def test_the_scan_does_3_operations_a_join_and_the_loop_2_a_step(printed):
         assert numbers(f"scan, {T:4} steps:", text) == pytest.approx([3 * joins / T], abs=0.05)
 
 
+@slow_page
 def test_iteration_needs_few_rounds_at_gain_1_and_all_at_gain_3(printed):
     rounds = [numbers(f"gain {gain}:", printed("recurrence.md"))[0] for gain in (0.5, 1.0, 3.0)]
     assert rounds[0] < rounds[1] < 100
     assert rounds[2] == 1000
 
 
+@slow_page
 @pytest.mark.parametrize(
     "name, least, most", [("b = 0", -250, -150), ("b = 1", -100, -60), ("b = 5", 1, 10), ("chrono", -1, 1)]
 )
@@ -81,6 +86,7 @@ def test_what_an_initialisation_keeps_at_one_input_scale_large_inputs_take_away(
     assert large < -5
 
 
+@slow_page
 def test_on_the_fixed_point_the_norm_is_that_of_powers_of_W_and_off_it_is_not(printed):
     text = printed("recurrence.md")
     radii = []
@@ -95,6 +101,7 @@ def test_on_the_fixed_point_the_norm_is_that_of_powers_of_W_and_off_it_is_not(pr
     assert max(map(float, off.split())) < 60 < min(at_0)
 
 
+@slow_page
 def test_growth_or_decay_at_gain_3_is_decided_by_the_inputs(printed):
     text = printed("recurrence.md")
     assert min(numbers(r"gain 3\.0, σ =  1\.0:", text)) > 10
