@@ -42,5 +42,7 @@ WIDGET = joined(*PANELS, FOLDER / "js" / "explorable.js") + "\nexport default { 
 PAGE = f"(() => {{\n{joined(*PANELS, FOLDER / 'js' / 'page.js')}\n}})();\n"
 STYLE = (
     f".explorable {{ {colors('light')} --columns: {STAGE['columns']}; --gap: {STAGE['gap']}px; }}\n"
-    f"{DARK} {{ {colors('dark')} }}\n" + (FOLDER / "explorable.css").read_text(encoding="utf-8")
+    f"{DARK} {{ {colors('dark')} }}\n"
+    + "".join(f".explorable .{name} {{ --color: var(--{name}); }}\n" for name in COLORS)
+    + (FOLDER / "explorable.css").read_text(encoding="utf-8")
 )
