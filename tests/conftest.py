@@ -15,9 +15,7 @@ os.environ.setdefault("FIGURE_CACHE", str(ROOT / ".cache"))
 
 # What is slow, beside what is marked so: tests with these fixtures, and these files, which build, train or time something
 FIXTURES = {"browser", "site_folder"}
-BUILD = {"build", "attention_figures", "gradient_decay", "influence_figure", "receptive_field_figures"}
-TRAIN = {"claims", "experiment", "induction", "missing_parts", "rates", "recall", "transformer", "translation"}
-TIME = {"statements", "timing"}
+FILES = set("build claims experiment induction missing_parts rates recall timing transformer translation".split())
 QUICK = 5  # seconds of a processor that a test may take in `make check`, which is to take 90 in all
 
 
@@ -25,7 +23,7 @@ def pytest_collection_modifyitems(items):
     """Mark as slow what needs a browser or a build, or is marked to run later still; begin with what starts slowly."""
     for item in items:
         file = item.path.stem.removeprefix("test_")
-        late = FIXTURES & set(item.fixturenames) or file in BUILD | TRAIN | TIME
+        late = FIXTURES & set(item.fixturenames) or file in FILES
         if late or item.get_closest_marker("sweep") or item.get_closest_marker("routes"):
             item.add_marker("slow")
     items.sort(key=lambda item: item.path.stem != "test_lab")  # with one worker: JupyterLab starts in 20 seconds
