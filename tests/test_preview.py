@@ -87,9 +87,8 @@ def test_a_cell_that_fails_shows_its_error_and_the_next_save_mends_it(book, page
 def test_a_change_of_a_hook_is_seen(book, page):
     path = book / "book" / "_ext" / "math_punctuation.py"
     text = path.read_text(encoding="utf-8")
-    path.write_text(
-        text + "\n_setup = setup\n\n\ndef setup(app):\n    app.add_css_file('new.css')\n    return _setup(app)\n"
-    )
+    more = "\n_setup = setup\n\n\ndef setup(app):\n    app.add_css_file('new.css')\n    return _setup(app)\n"
+    path.write_text(text + more, encoding="utf-8")
     page.wait_for_function("document.querySelector('link[href*=\"new.css\"]')", timeout=60_000)
 
 

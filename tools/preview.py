@@ -179,6 +179,16 @@ def process_context() -> multiprocessing.context.BaseContext:
     return context
 
 
+def build_editions(context: multiprocessing.context.BaseContext, codes: list[str], afresh: bool) -> list[str]:
+    """Build editions, a process each, and return those that failed."""
+    running = {code: context.Process(target=build, args=(code, afresh), daemon=True) for code in codes}
+    for process in running.values():
+        process.start()
+    for process in running.values():
+        process.join()
+    return [code for code, process in running.items() if process.exitcode]
+
+
 def main(port: int, codes: list[str]) -> None:
     if unknown := set(codes) - set(EDITIONS):
         sys.exit(f"preview: no edition {', '.join(sorted(unknown))}; there are {', '.join(EDITIONS)}.")
@@ -186,19 +196,18 @@ def main(port: int, codes: list[str]) -> None:
     print(f"── building {', '.join(codes)}: minutes the first time", flush=True)
     subprocess.run([sys.executable, "-m", "why_attention.figures"], env=VARIABLES)  # once, not in every edition
     before: dict[Path, int] = {}
+    failed: list[str] = []
     while True:
         now = saved()
         changed = {path for path in now.keys() | before.keys() if now.get(path) != before.get(path)}
         if affected := editions_of(changed, codes):
             start = time.monotonic()
             afresh = any(path.is_relative_to(folder) for path in changed & before.keys() for folder in HOOKS)
-            running = [context.Process(target=build, args=(code, afresh), daemon=True) for code in affected]
-            for process in running:
-                process.start()
-            for process in running:
-                process.join()
+            affected = list(dict.fromkeys([*affected, *failed]))
+            failed = build_editions(context, affected, afresh)
             Handler.builds.end()
-            print(f"── {', '.join(affected)} ({time.monotonic() - start:.1f} s): {address}", flush=True)
+            state = f"{', '.join(failed)} failed, until the next save" if failed else address
+            print(f"── {', '.join(affected)} ({time.monotonic() - start:.1f} s): {state}", flush=True)
         before = now
         time.sleep(0.2)
 
