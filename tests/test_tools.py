@@ -20,17 +20,6 @@ LOCKS = [ROOT / "requirements.lock", ROOT / "requirements-test.lock"]
 OF_A_MACHINE = ("torch", "triton", "nvidia-", "cuda-")  # packages that differ from machine to machine
 
 
-@pytest.fixture
-def tool():
-    def load(name: str):
-        spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        return module
-
-    return load
-
-
 @pytest.mark.parametrize("version", [(3, 9, 18), (3, 14, 0), (4, 0, 0)])
 def test_a_python_too_old_or_too_new_is_refused(tool, monkeypatch, version):
     environment = tool("environment")
