@@ -41,7 +41,7 @@ def diluted(figures):
 
 def softmax_by_hand(draw, n, scale, mask, positions):
     """Return the weights (n, n) of one draw, row by row, without any attention function."""
-    tokens, W_q, W_k = (tensor[draw] for tensor in attention_map.drawn())
+    tokens, W_q, W_k = (tensor[draw] for tensor in attention_map.random_inputs())
     x = tokens[:n].clone()
     if positions:
         for t, i in itertools.product(range(n), range(8)):
@@ -183,7 +183,7 @@ def test_each_verdict_is_given_somewhere(attention, values, words):
 
 def torch_influence(seed, n, positions, mask):
     """Return ‖∂y_i/∂x_j‖_F of one seed by torch's own layer, all queries at once: (n, n)."""
-    layer, x = dilution.drawn(seed, n)
+    layer, x = dilution.random_layer(seed, n)
     twin = nn.MultiheadAttention(16, 1, bias=False, batch_first=True, dtype=torch.float64)
     W_qkv = torch.cat([W.weight.detach().cpu() for W in (layer.W_q, layer.W_k, layer.W_v)])
     twin.load_state_dict({"in_proj_weight": W_qkv, "out_proj.weight": layer.W_o.weight.detach().cpu()})
@@ -221,9 +221,9 @@ def test_the_lines_are_means_of_the_jacobians_of_torchs_own_layer(diluted, posit
 
 
 def test_even_shares_pass_on_exactly_1_over_n():
-    layer, x = dilution.drawn(0, 20)
+    layer, x = dilution.random_layer(0, 20)
     torch.nn.init.zeros_(layer.W_q.weight)  # all scores are 0, whatever the tokens
-    M = dilution.influence(layer, *dilution.given(x, positions=False, mask=False))
+    M = dilution.influence(layer, *dilution.layer_inputs(x, positions=False, mask=False))
     expected = torch.linalg.matrix_norm(layer.W_o.weight @ layer.W_v.weight).detach() / 20
     off = M[~torch.eye(20, dtype=torch.bool)]
     torch.testing.assert_close(off, expected.expand_as(off))
@@ -257,7 +257,7 @@ def test_shuffling_changes_nothing_without_positions_and_mask_and_something_with
     values = {"n": n, "positions": positions, "mask": mask}
     shuffled = diluted.series(0, 1, shuffled=True, **values)
     apart = np.abs(shuffled - np.median(diluted.series(0, 0, **values), axis=0)).max()
-    layer, x = dilution.drawn(0, n)
+    layer, x = dilution.random_layer(0, n)
     new = torch.randperm(n, generator=torch.Generator().manual_seed(0))
     x, x_new = ((t + softmax_positions(n) if positions else t) for t in (x.cpu(), x[new].cpu()))
     keep = torch.ones(n, n).tril().bool() if mask else None
@@ -299,9 +299,6 @@ def test_guides_are_1_over_n_and_the_dot_is_on_the_line(diluted):
         (x,), (y,) = (diluted.series(1, 3, axis, **values) for axis in "xy")
         line = np.median(diluted.series(1, 1, **values)[:, dilution.LENGTHS.index(n)])
         assert (x, y) == pytest.approx((math.log10(n), line), abs=0.006)
-
-
-# Both figures
 
 
 def test_no_influence_of_the_dilution_is_0_for_a_path_leads_everywhere(diluted):

@@ -29,7 +29,7 @@ def drawn():
 
 def torch_cell(cell, gain, seed):
     """Return torch's own cell in float64 with the weights of the figure's, the gain and forget bias put in here."""
-    ours, _ = gradient_decay.drawn(cell, 1.0, seed)
+    ours, _ = gradient_decay.random_network(cell, 1.0, seed)
     theirs = getattr(nn, type(ours).__name__)(SIZE, SIZE, dtype=torch.float64)
     bias = torch.zeros_like(theirs.bias_ih)
     if cell in FORGET_BIAS:
@@ -57,7 +57,7 @@ def last_state(cell, x, s):
 )
 def test_the_lines_start_as_autodiff_through_torchs_own_cells_says(drawn, cell, gain, scale, seed):
     network = torch_cell(cell, gain, seed)
-    x = scale * gradient_decay.drawn(cell, 1.0, seed)[1].double()
+    x = scale * gradient_decay.random_network(cell, 1.0, seed)[1].double()
     size = 2 * SIZE if cell.startswith("LSTM") else SIZE
     before = last_state(network, x[:-10], torch.zeros(size, dtype=torch.float64)).detach()  # s_{T−10}
     for lag in (1, 2, 10):
@@ -69,7 +69,7 @@ def test_the_lines_start_as_autodiff_through_torchs_own_cells_says(drawn, cell, 
 
 
 def test_a_whole_line_is_the_measured_decay_within_half_a_quantum(drawn):
-    network, noise = gradient_decay.drawn("GRU", 1.0, seed=2)
+    network, noise = gradient_decay.random_network("GRU", 1.0, seed=2)
     decades = rnn.gradient_decay(network, 0.3 * noise, LAGS)
     line = drawn.series(0, CELLS.index("GRU"), cell="GRU", gain=1.0, scale=0.3)[2]
     np.testing.assert_allclose(line, decades, atol=HALF + FLOAT32, rtol=0)

@@ -149,11 +149,11 @@ def test_the_runs_held_out_have_no_say_in_the_threshold(figure, monkeypatch):
 
 def test_a_threshold_lies_between_what_learned_and_what_did_not():
     apart = [("RNN", -9.0, False), ("RNN", -3.0, False), ("RNN", -1.0, True), ("RNN", 0.0, True)]
-    assert recall.best_threshold(apart) == -2.0 and recall.misjudged(-2.0, apart) == ([], [])
+    assert recall.best_threshold(apart) == -2.0 and recall.errors(-2.0, apart) == ([], [])
     mixed = [("a", -9.0, True), ("b", -3.0, False), ("c", -1.0, True), ("d", 0.0, True), ("e", 0.5, False)]
-    assert recall.misjudged(recall.best_threshold(mixed), mixed) == (["a"], ["e"])
-    assert recall.misjudged(-2.0, [("RNN", -2.1, True), ("LSTM", -1.9, False)]) == (["RNN"], ["LSTM"])
-    assert recall.misjudged(-2.0, [("CNN", -math.inf, False), ("CNN", -math.inf, True)]) == (["CNN"], [])
+    assert recall.errors(recall.best_threshold(mixed), mixed) == (["a"], ["e"])
+    assert recall.errors(-2.0, [("RNN", -2.1, True), ("LSTM", -1.9, False)]) == (["RNN"], ["LSTM"])
+    assert recall.errors(-2.0, [("CNN", -math.inf, False), ("CNN", -math.inf, True)]) == (["CNN"], [])
 
 
 @pytest.mark.parametrize("step", [2 * EVERY, STEPS])

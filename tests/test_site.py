@@ -1,16 +1,12 @@
 """The site as readers meet it: both editions in Chromium, over http and from files."""
 
 import gzip
-import math
 import re
 
 import pytest
-import torch
-from chromium import Visit, hash_of, move, numbers_of, state_of
+from chromium import Visit, hash_of, move
 from languages import EDITIONS, FIRST, folder_of
 from playwright.sync_api import Page
-
-from why_attention.figures import gradient_decay
 
 SHOWN = {  # the figures of a page, in their order
     "index": ["influence"],
@@ -24,8 +20,6 @@ PLAIN = ["two-roads", "summary", "claims", "glossary", "references"]  # pages wi
 BUDGETS = {"comparison": 550_000}  # bytes, gzip, everything loaded; others have 450 kB
 FIGURES = [f"{folder_of(edition)}/{name}.html" for edition in EDITIONS for name in SHOWN]
 PAGES = [f"{folder_of(edition)}/{name}.html" for edition in EDITIONS for name in [*SHOWN, *PLAIN]]
-OTHERS = [code for code, edition in EDITIONS.items() if edition is not FIRST]
-DECAY = SHOWN["recurrence"].index("gradient-decay")
 
 
 def shown(path: str) -> list[str]:
@@ -113,66 +107,14 @@ def test_no_page_scrolls_sideways(reading):
     reading.page.set_viewport_size(usual)
 
 
-@on(FIGURES)
-def test_every_control_moved_one_step_changes_the_picture(reading):
-    page, path = reading.page, reading.path
-    figures = page.locator("figure.explorable")
-    assert [figure.get_attribute("data-name") for figure in figures.all()] == shown(path)
-    for number in range(len(shown(path))):
-        controls = figures.nth(number).locator("[name]")
-        names = controls.evaluate_all("(controls) => controls.map((control) => control.name)")
-        assert names
-        start = hash_of(page, number)
-        for name in names:
-            control = figures.nth(number).locator(f'[name="{name}"]')
-            before = control.evaluate("(control) => [control.value, control.checked]")
-            move(page, name, number)
-            assert hash_of(page, number) != start, (shown(path)[number], name)
-            control.evaluate(
-                """(control, [value, checked]) => {
-                  Object.assign(control, { value, checked });
-                  control.dispatchEvent(new Event("input", { bubbles: true }));
-                }""",
-                before,
-            )
-            assert hash_of(page, number) == start
-
-
-@pytest.mark.parametrize(
-    ("cell", "gain", "scale"),
-    [("RNN", 1.0, 1.0), ("RNN", 0.5, 0.3), ("GRU", 0.8, 1.0), ("LSTM, b=1", 1.0, 1.0), ("LSTM, b=5", 0.5, 1.0)],
-)
-def test_drawn_numbers_are_torchs(visit, site, cell, gain, scale):
-    number = list(gradient_decay.CELLS).index(cell)
-    address = f"{site}/recurrence.html#gradient-decay:cell={cell};gain={gain:g};scale={scale:g}"
-    page = visit.open(address)
-    assert state_of(page, DECAY) == f"cell={cell};gain={gain:g};window=1000;scale={scale:g};bound=false"
-    series = numbers_of(page, DECAY)["panels"][0]["series"][number]
-    assert series["x"] == gradient_decay.LAGS
-    for seed in range(gradient_decay.SEEDS):
-        network, noise = gradient_decay.drawn(cell, gain, seed)
-        expected = gradient_decay.gradient_decay(network, scale * noise, gradient_decay.LAGS)
-        # half a resolution for rounding; the rest is float32, whose products a batch sums in another order
-        torch.testing.assert_close(torch.tensor(series["y"][seed]), expected, atol=0.03, rtol=1e-3)
-        assert math.isclose(series["y"][seed][0], 0, abs_tol=0.01)
-
-
-@on(FIGURES[: len(SHOWN)])
-@pytest.mark.parametrize("edition", OTHERS)
-def test_editions_draw_the_same_numbers(reading, visit, site, edition):
-    drawn = []
-    for page in (reading.page, visit.open(site + folder_of(edition) + reading.path)):
-        panels = [panel for number in range(len(shown(reading.path))) for panel in numbers_of(page, number)["panels"]]
-        drawn.append([[{**one, "label": ""} for one in panel.get("series", [panel])] for panel in panels])
-    assert drawn[0] == drawn[1]
-
-
 @pytest.mark.parametrize("path", FIGURES)
 def test_page_works_from_a_file(visit, site_folder, path):
     page = visit.open((site_folder / path[1:]).as_uri())
+    figures = page.locator("figure.explorable")
+    assert [figure.get_attribute("data-name") for figure in figures.all()] == shown(path)
     for number in range(len(shown(path))):
         before = hash_of(page, number)
-        move(page, page.locator("figure.explorable").nth(number).locator("[name]").first.get_attribute("name"), number)
+        move(page, figures.nth(number).locator("[name]").first.get_attribute("name"), number)
         assert hash_of(page, number) != before
 
 

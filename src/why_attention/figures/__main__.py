@@ -1,4 +1,4 @@
-"""Compute the frames of every figure into the store, with a progress bar: `python -m why_attention.figures`."""
+"""Compute the frames of every figure into the cache, with a progress bar: `python -m why_attention.figures`."""
 
 import importlib
 import pkgutil

@@ -1,7 +1,7 @@
-"""Figure alignment: a soft alignment opens the bottleneck, about as far as the lengths of training go.
+"""Figure alignment: soft alignment removes the bottleneck, up to about the lengths of training.
 
-The translators are those of why_attention.tasks.translation: their stored checkpoints translate one sentence of every
-length afresh, and the weights of each step are a row of the matrix.  The lines are the stored results of every seed.
+The stored translators (tasks/translation.py) translate one sentence of each length; the weights of each step are a row of
+the matrix.  The lines are the stored results of all seeds.
 """
 
 import math
@@ -38,14 +38,14 @@ def model(attention: bool) -> str:
 
 @cache
 def sentence(n: int) -> Pair:
-    """Return the sentence of n words, the same one whenever it is asked for."""
+    """Return the sentence of n words, always the same one."""
     return pair(n, random.Random(n))
 
 
 @cache
 @torch.no_grad()
 def translation(n: int, attention: bool) -> tuple[list[str], torch.Tensor | None]:
-    """Return the words that a model writes, its END among them, at most n + 1, and its weights (words, n), if any."""
+    """Return the words that a model writes, with END at most n + 1, and its weights (words, n), if any."""
     given = batch([sentence(n)])
     scores, weights = translator(model(attention))(given.source.cpu(), given.lengths.cpu())
     words = [*decode(scores[0].argmax(-1)), END_WORD][: n + 1]
@@ -53,34 +53,34 @@ def translation(n: int, attention: bool) -> tuple[list[str], torch.Tensor | None
 
 
 def words_written(n: int, attention: bool) -> list[str]:
-    """Return the words of the rows: those that are not the right ones carry a star."""
+    """Return the words of the rows; wrong ones have a star."""
     right = [*sentence(n).target, END_WORD]
     return [word if word == right[i] else f"*{word}" for i, word in enumerate(translation(n, attention)[0])]
 
 
 def words_right(n: int, attention: bool) -> int:
-    """Return how many of the n words are right, each in its place."""
+    """Return how many of the n words are right and in the right place."""
     return sum(word == right for word, right in zip(translation(n, attention)[0], sentence(n).target))
 
 
-def decades(n: int, attention: bool) -> torch.Tensor:
-    """Return log10 of the weights, (words, n): −∞ everywhere in the bottleneck, which has none."""
+def log_weights(n: int, attention: bool) -> torch.Tensor:
+    """Return log10 of the weights, (words, n): −∞ without attention."""
     words, weights = translation(n, attention)
     return torch.full((len(words), n), -math.inf) if weights is None else weights.log10()
 
 
 def right_places(n: int, attention: bool) -> torch.Tensor:
-    """Return in every cell of a row the number of the source word that its word should come from: −∞ for the END."""
+    """Return in every cell of a row the number of the source word of its word: −∞ for END."""
     rows = len(translation(n, attention)[0])
     places = torch.tensor([*sentence(n).alignment, -math.inf])[:rows] + 1
     return places.unsqueeze(-1).expand(-1, n)
 
 
-def aligned(n: int) -> tuple[float, float]:
+def alignment_scores(n: int) -> tuple[float, float]:
     """Return how many rows have their largest weight in the right place, and the mean weight there."""
     _, weights = translation(n, attention=True)
     places = torch.tensor(sentence(n).alignment)[: len(weights)]
-    weights = weights[: len(places)]  # without the END
+    weights = weights[: len(places)]  # without END
     hits = (weights.argmax(-1) == places).double().mean().item()
     return hits, weights.gather(-1, places.unsqueeze(-1)).mean().item()
 
@@ -90,7 +90,7 @@ def aligned(n: int) -> tuple[float, float]:
 
 @cache
 def exact_matches(model: str) -> torch.Tensor:
-    """Return the share of sentences that every seed translates without a mistake, over LENGTHS: (SEEDS, lengths)."""
+    """Return the share of sentences that each seed translates without error, over LENGTHS: (SEEDS, lengths)."""
     return torch.tensor(
         [result.measured["exact_match"] for result in EXPERIMENT.results() if result.settings["model"] == model],
         dtype=torch.float64,
@@ -98,19 +98,19 @@ def exact_matches(model: str) -> torch.Tensor:
 
 
 def median(model: str, length: int) -> float:
-    """Return the exact match of the middle seed at a length."""
+    """Return the median exact match at a length."""
     return exact_matches(model)[:, LENGTHS.index(length)].median().item()
 
 
-def lasts(model: str) -> int:
-    """Return the largest length up to which the middle seed translates nearly all sentences without a mistake, or 0."""
+def longest_right(model: str) -> int:
+    """Return the largest length up to which the median translates nearly all sentences without error, or 0."""
     matches = zip(LENGTHS, exact_matches(model).median(0).values)
     good = [length for length, _ in takewhile(lambda pair: pair[1] >= NEARLY_ALL, matches)]
     return max(good, default=0)
 
 
 def steps(model: str) -> str:
-    """Return after how many steps training ended, the fewest and the most of the seeds."""
+    """Return the least and the largest number of training steps over the seeds."""
     ended = [result.measured["steps"] for result in EXPERIMENT.results() if result.settings["model"] == model]
     return f"{min(ended)}–{max(ended)}"
 
@@ -147,7 +147,7 @@ def figure() -> Explorable:
         ],
         panels=[
             Heatmap(
-                decades,
+                log_weights,
                 title=Text(zh="对齐", en="alignment"),
                 rows=Text(zh="译文的词：查询 i", en="word written: query i"),
                 columns=Text(zh="原文的词：键 j", en="word of the source: key j"),
@@ -216,17 +216,17 @@ def figure() -> Explorable:
                     Text(zh="权重最大的词正是对应的词，这样的行占 ", en="The largest weight is on the right word in "),
                 ],
             ),
-            hits=lambda n, attention: f"{aligned(n)[0]:.2f}" if attention else "",
+            hits=lambda n, attention: f"{alignment_scores(n)[0]:.2f}" if attention else "",
             then=Choice(
                 lambda attention: int(attention),
                 ["", Text(zh="，对应的词平均分到 ", en=" of the rows, and the right word gets ")],
             ),
-            mass=lambda n, attention: f"{aligned(n)[1]:.2f}" if attention else "",
+            mass=lambda n, attention: f"{alignment_scores(n)[1]:.2f}" if attention else "",
             end=Choice(lambda attention: int(attention), ["", Text(zh=" 的权重。", en=" of the weight on average. ")]),
             attention_longest=lambda: f"{median('attention', LONGEST):.2f}",
             bottleneck_longest=lambda: f"{median('bottleneck', LONGEST):.2f}",
-            attention_lasts=lambda: lasts("attention"),
-            bottleneck_lasts=lambda: lasts("bottleneck"),
+            attention_lasts=lambda: longest_right("attention"),
+            bottleneck_lasts=lambda: longest_right("bottleneck"),
             attention_far=lambda: f"{median('attention', LENGTHS[-1]):.2f}",
             attention_steps=lambda: steps("attention"),
             bottleneck_steps=lambda: steps("bottleneck"),

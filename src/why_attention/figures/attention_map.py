@@ -1,7 +1,7 @@
-"""Figure attention-map: each row of the map shares 1 among all positions, by content; sharper shares pass less gradient.
+"""Figure attention-map: each row shares 1 among all positions, by content; a sharper row passes less gradient.
 
-Four kinds of tokens take turns, 1 2 3 4 1 2 3 4 …, each token a little unlike the others of its kind, and one head of
-random projections lets them look at one another. The map is that of the first of several draws; the lines beside it show all.
+Four kinds of tokens alternate, 1 2 3 4 1 2 3 4 …, each with a little noise, under one head with random projections. The
+map is that of the first of several draws; the lines show all.
 """
 
 from functools import cache, lru_cache
@@ -14,43 +14,41 @@ from why_attention.figure_cache import figure_cache
 from why_attention.masks import causal_mask
 from why_attention.positions import sinusoidal_positions
 
-SIZE, KINDS, NOISE, DRAWS = 16, 4, 0.2, 7  # d; kinds of tokens; how unlike two of a kind are; how many draws
+SIZE, KINDS, NOISE, DRAWS = 16, 4, 0.2, 7  # d; kinds of tokens; noise within a kind; draws
 LENGTHS = [4, 8, 16, 32]
 SCALES = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
-LOG_SCALES = torch.linspace(
-    -0.7, 1.6, 24, dtype=torch.float64
-)  # where the lines are measured: a little past the slider
+LOG_SCALES = torch.linspace(-0.7, 1.6, 24, dtype=torch.float64)  # of the lines: a little past the slider
 
 
 @cache
-def drawn() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def random_inputs() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return the tokens (DRAWS, the longest n, d) and the projections W_q and W_k, each (DRAWS, d, d)."""
-    generator = torch.Generator().manual_seed(1)  # its first draw has kinds that are easy to tell apart
+    generator = torch.Generator().manual_seed(1)  # its first draw has clearly different kinds
 
     def normal(*shape):
         return torch.randn(DRAWS, *shape, generator=generator, dtype=torch.float64)
 
-    n = LENGTHS[-1]  # drawn once at the longest, so that a shorter sequence is its start
+    n = LENGTHS[-1]  # a shorter sequence is the start of the longest
     kinds = normal(KINDS, SIZE)[:, torch.arange(n) % KINDS]
     return kinds + NOISE * normal(n, SIZE), normal(SIZE, SIZE) / SIZE**0.5, normal(SIZE, SIZE) / SIZE**0.5
 
 
 @lru_cache(maxsize=256)
 def weights(n: int, scale: float, mask: bool, positions: bool) -> torch.Tensor:
-    """Return softmax(β Q Kᵀ / √d), β the scale, of every draw: (DRAWS, n, n)."""
-    tokens, W_q, W_k = drawn()
+    """Return softmax(β Q Kᵀ / √d), β the scale, for every draw: (DRAWS, n, n)."""
+    tokens, W_q, W_k = random_inputs()
     x = tokens[:, :n] + sinusoidal_positions(n, SIZE, dtype=torch.float64) if positions else tokens[:, :n]
     Q, K = x @ W_q.mT, x @ W_k.mT
     return scaled_dot_product_attention(scale * Q, K, x, causal_mask(n, n)[None] if mask else None)[1]
 
 
-def decades(n: int, scale: float, mask: bool, positions: bool) -> torch.Tensor:
-    """Return log10 of the map that is drawn: (n, n), −∞ where the mask leaves no path."""
+def log_weights(n: int, scale: float, mask: bool, positions: bool) -> torch.Tensor:
+    """Return log10 of the map: (n, n), −∞ where the mask hides."""
     return weights(n, scale, mask, positions)[0].log10()
 
 
 def sensitivity(A: torch.Tensor) -> torch.Tensor:
-    """Return Σ_j a_ij (1 − a_ij), the trace of ∂a_i/∂scores_i = diag(a_i) − a_i a_iᵀ, as a mean over the rows of A."""
+    """Return Σ_j a_ij (1 − a_ij), the trace of ∂a_i/∂scores_i = diag(a_i) − a_i a_iᵀ, averaged over the rows of A."""
     return (A * (1 - A)).sum(-1).mean(-1)
 
 
@@ -60,18 +58,18 @@ def sensitivities(n: int, mask: bool, positions: bool) -> torch.Tensor:
 
 
 def effective_number(A: torch.Tensor) -> float:
-    """Return exp(H), H the mean entropy of the rows: so many positions, given even shares, would be as spread out."""
+    """Return exp(H), H the mean entropy of the rows: the number of positions of an equally spread uniform row."""
     return torch.special.entr(A).sum(-1).mean().exp().item()
 
 
 def verdict(n: int, scale: float, mask: bool, positions: bool) -> int:
-    """Return 0, 1 or 2: of the sensitivity of even shares at least a half is left, at least a tenth, or less."""
+    """Return 0, 1 or 2: the sensitivity is at least 1/2 of that of a uniform row, at least 1/10, or less."""
     left = sensitivity(weights(n, scale, mask, positions)[0]) / sensitivity(weights(n, 0.0, mask, positions)[0])
     return int(left < 0.5) + int(left < 0.1)
 
 
-def of_map(function, write):
-    """Return a slot of the sentence: a number of the drawn map, written out."""
+def map_slot(function, write):
+    """Return a slot of the sentence: a number of the map as text."""
     return lambda n, scale, mask, positions: write(function(weights(n, scale, mask, positions)[0]))
 
 
@@ -110,7 +108,7 @@ def figure() -> Explorable:
         ],
         panels=[
             Heatmap(
-                decades,
+                log_weights,
                 title=Text(zh="注意力图", en="attention map"),
                 rows=Text(zh="查询 i", en="query i"),
                 columns=Text(zh="键 j", en="key j"),
@@ -145,9 +143,9 @@ def figure() -> Explorable:
                 "positions, and the largest weight is {largest}. The softmax's mean sensitivity is {sensitivity}; even "
                 "shares would make it {most}. {verdict}",
             ),
-            effective=of_map(effective_number, "{:.1f}".format),
-            largest=of_map(torch.max, "{:.2f}".format),
-            sensitivity=of_map(sensitivity, "{:.2f}".format),
+            effective=map_slot(effective_number, "{:.1f}".format),
+            largest=map_slot(torch.max, "{:.2f}".format),
+            sensitivity=map_slot(sensitivity, "{:.2f}".format),
             most=lambda n, mask: f"{sensitivity(weights(n, 0.0, mask, False)[0]):.2f}",
             verdict=Choice(
                 verdict,

@@ -1,8 +1,7 @@
 """Figure cost: who is cheaper depends on n against d.
 
-One picture shows what the formulae of cost.py say: four quantities against n, at the d and k that the reader chooses.
-The other shows measured times: on the machine that built the figure, on a GPU where some are stored (``record``), and
-on the reader's own where ``time_here`` has measured there.
+One panel shows the formulae of cost.py: four quantities against n, at any d and k. The other shows measured times: on
+the machine that built the figure, on a GPU if times are stored (``record``), and on the reader's machine (``time_here``).
 """
 
 import json
@@ -22,7 +21,7 @@ from why_attention.figure_cache import figure_cache
 from why_attention.timing import LAYERS, LayerTimes, Machine, Timing, layer_times
 
 LENGTHS, SIZES, KERNELS = [2**p for p in range(4, 14)], [64, 128, 256, 512, 1024], [3, 5, 7, 9]
-HEAD_SIZE, WINDOW = 64, 129  # d_k; r, how many positions a query of restricted attention sees
+HEAD_SIZE, WINDOW = 64, 129  # d_k; r, the positions that a query of restricted attention sees
 TIMED_LENGTHS, TIMED_SIZE, TIMED_KERNEL = LENGTHS[:-1], 256, 3
 GPU_TIMES = Path(__file__).with_name("gpu_times.json")
 
@@ -37,7 +36,7 @@ MARGIN = 0.2  # decades between the lines and the edges of the plot
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: its name in cost.py, and how its lines look."""
+    """A row of the table: its name in cost.py, and the look of its lines."""
 
     name: str
     label: Text
@@ -60,7 +59,7 @@ ROWS = [
     Row("fused attention", Text(zh="融合", en="fused"), "blue", "cross", dashed=True, visible_if="every"),
 ]
 SHORT = {"convolution": Text(zh="卷积", en="conv.")}  # beside the name of a machine
-CHEAPEST = {  # of the rows shown at the start; ties go to the first
+CHEAPEST = {  # of the rows visible at the start; ties go to the first
     "attention": Text(zh="注意力", en="attention takes"),
     "attention core": Text(zh="注意力的核心部分", en="the core takes"),
     "RNN": Text(zh="RNN", en="the RNN takes"),
@@ -72,12 +71,12 @@ CHEAPEST = {  # of the rows shown at the start; ties go to the first
 ALIKE = Text(zh="循环以外的各层", en="all but the recurrent layers take")
 
 
-# What the formulae say
+# The formulae
 
 
 @cache
 def table(n: int, d: int, k: int) -> dict[str, Cost]:
-    """Return the costs of every row, attention with as many heads of d_k = 64 as fit."""
+    """Return the costs of every row; attention has heads of d_k = 64."""
     heads = max(1, d // HEAD_SIZE)
     return {**costs(n, d, k, heads, WINDOW), "fused attention": attention(n, d, heads, fused=True)}
 
@@ -87,18 +86,18 @@ def amount(name: str, quantity: str, n: int, d: int, k: int) -> int:
 
 
 def line(name: str) -> Callable:
-    """Return a function that gives log10 of one row's cost over all LENGTHS."""
+    """Return a function: log10 of one row's cost over all LENGTHS."""
     return lambda d, k, quantity: [math.log10(amount(name, quantity, n, d, k)) for n in LENGTHS]
 
 
 def crossing(first: str, second: str, d: int, k: int) -> int | None:
-    """Return the n at which two rows take as many FLOPs, rounded, or None where they do at no n."""
+    """Return the n, rounded, at which two rows take equally many FLOPs, or None."""
     n = crossovers(d, k)[first, second]
     return None if n is None else round(n)
 
 
 def point(first: str, second: str, label: str, mark: str) -> Series:
-    """Return the place, on the line of its first row, where two rows take as many FLOPs; n = 0 is outside the plot."""
+    """Return the point on the first row's line where two rows take equally many FLOPs; n = 0 is outside the plot."""
 
     def height(d: int, k: int, quantity: str) -> list[float]:
         n = crossing(first, second, d, k)
@@ -112,7 +111,7 @@ def point(first: str, second: str, label: str, mark: str) -> Series:
 
 
 def limits(d: int, quantity: str) -> tuple[float, float]:
-    """Return limits that hold every row, every n and every k, so that the axis stays while these move."""
+    """Return limits for all rows, n and k: the axis does not move with these."""
     ends = [
         getattr(cost, quantity) for n in (LENGTHS[0], LENGTHS[-1]) for k in KERNELS for cost in table(n, d, k).values()
     ]
@@ -120,13 +119,13 @@ def limits(d: int, quantity: str) -> tuple[float, float]:
 
 
 def now(n: int, d: int, k: int, quantity: str) -> list[float]:
-    """Return the heights of a line from the least to the most that a row costs at n."""
+    """Return the heights of a line from the least to the largest cost of a row at n."""
     amounts = [amount(row.name, quantity, n, d, k) for row in ROWS]
     return [math.log10(min(amounts)), math.log10(max(amounts))]
 
 
 def cheapest(n: int, d: int, k: int, quantity: str) -> int:
-    """Return the number of the cheapest row among CHEAPEST, or the number after the last where most are alike."""
+    """Return the index of the cheapest row among CHEAPEST, or the next index where most are equal."""
     if quantity == "steps":
         return len(CHEAPEST)
     amounts = [amount(name, quantity, n, d, k) for name in CHEAPEST]
@@ -134,30 +133,30 @@ def cheapest(n: int, d: int, k: int, quantity: str) -> int:
 
 
 def amount_text(number: float) -> str:
-    """Write a number above 0 as the read-outs do: 131072 as 1.31×10⁵."""
+    """Write a positive number as the read-outs do: 131072 as 1.31×10⁵."""
     return power_text(math.log10(number))
 
 
 def ratio_text(a: int, b: int) -> str:
-    """Write a/b in digits, or as 1/512 where a is far smaller."""
+    """Write a/b in digits, or as 1/512 if a is much smaller."""
     return amount_text(a / b) if a > 0.01 * b else f"1/{b / a:.0f}"
 
 
-# What was measured
+# Measured times
 
 
 def time_here(threads: int | None = None) -> LayerTimes:
-    """Measure every layer on this machine, on CUDA where there is one, else on all threads: some seconds."""
+    """Measure every layer on this machine in some seconds, on CUDA if there is one, else on all threads."""
     return layer_times(TIMED_LENGTHS, TIMED_SIZE, TIMED_SIZE // HEAD_SIZE, TIMED_KERNEL, threads=threads)
 
 
 @cache
 def built_here() -> LayerTimes:
-    return time_here(threads=1)  # a book may be built beside other work
+    return time_here(threads=1)  # robust against other work on the machine
 
 
 def record(path: Path = GPU_TIMES) -> None:
-    """Measure on this machine's GPU and write the times, with where they come from.  Raises ValueError without one.
+    """Measure on this machine's GPU and store the times.  Raises ValueError without a GPU.
 
     Run: python -c "from why_attention.figures import cost; cost.record()".
     """
@@ -168,7 +167,7 @@ def record(path: Path = GPU_TIMES) -> None:
 
 
 def stored_gpu_times(path: Path = GPU_TIMES) -> LayerTimes | None:
-    """Return the times that ``record`` wrote, or None where there are none."""
+    """Return the times that ``record`` stored, or None."""
     if not path.exists():
         return None
     stored = json.loads(path.read_text(encoding="utf-8"))
@@ -178,20 +177,20 @@ def stored_gpu_times(path: Path = GPU_TIMES) -> LayerTimes | None:
 
 @dataclass(frozen=True)
 class Measured:
-    """Some times of the figure: what sets their labels apart, their words in the sentence, and how to get them."""
+    """One set of timings: label, wording, loader."""
 
     name: str
     before: Text
     words: Text
-    times: Callable[[], LayerTimes]  # a function, so that nothing is measured where the store has the frames
+    times: Callable[[], LayerTimes]  # a function: with cached frames nothing is measured
 
     def quartiles(self, layer: str) -> torch.Tensor:
-        """Return log10 of the lower quartile, median and upper quartile in ms, over the lengths: (3, L)."""
+        """Return log10 of lower quartile, median and upper quartile in ms, over the lengths: (3, L)."""
         timings = self.times().layers[layer]
         return torch.tensor([(t.low, t.median, t.high) for t in timings]).mul(1000).log10().T
 
     def series(self) -> list[Series]:
-        """Return a line a layer; beside the building machine's those of others are dashed, and fewer."""
+        """Return a line a layer; those of other machines are dashed, and fewer."""
         other = self.name != "built"
         rows = [row for row in ROWS if row.name in LAYERS and not (other and row.name in ("GRU", "attention core"))]
         return [
@@ -236,7 +235,7 @@ class Measured:
         return {f"{self.name}_{name}": slot for name, slot in slots.items()}
 
     def comparison(self, other: str) -> dict[str, Callable | Choice]:
-        """Return the slots that say from which length on attention is slower than another layer, if from any."""
+        """Return the slots of the length from which on attention is slower than another layer, if any."""
 
         def start() -> int | None:
             return self.times().slower_from("attention", other)
@@ -260,7 +259,7 @@ class Measured:
 
 
 def limits_of(measured: list[Measured]) -> tuple[float, float]:
-    """Return limits that hold every measured time."""
+    """Return limits for all measured times."""
     every = torch.cat([one.quartiles(layer).flatten() for one in measured for layer in LAYERS])
     return every.min().item() - 0.1, every.max().item() + 0.1
 
@@ -306,7 +305,7 @@ def formula_slots() -> dict[str, Callable | Choice]:
 
 
 def figure(yours: LayerTimes | None = None) -> Explorable:
-    """Return the figure in the page's language; yours: what ``time_here`` measured on the reader's machine."""
+    """Return the figure in the page's language; yours: the times of ``time_here`` on the reader's machine."""
     gpu = stored_gpu_times(GPU_TIMES)
     measured = [Measured("built", Text(zh="", en=""), Text(zh="实测", en="Measured"), built_here)]
     if gpu:

@@ -1,8 +1,8 @@
-"""Figure dilution: every position is one step away from every other, and passes on about 1/n of an influence each.
+"""Figure dilution: each position is one step away from every other, with an influence of about 1/n.
 
-The influence of position j on position i of one random attention layer is ‖∂y_i/∂x_j‖_F, by exact Jacobians. Off the
-diagonal it falls like 1/n, on the diagonal it stays; against the distance it is flat, for a layer without positions or
-mask cannot tell near from far. The test of that: shuffle the inputs, and put the outputs back into their old places.
+The influence of position j on position i of one random attention layer is ‖∂y_i/∂x_j‖_F, by exact Jacobians. It falls
+like 1/n off the diagonal and stays on it; it is flat in the distance, because a layer without positions and mask ignores
+order: shuffled inputs give shuffled outputs.
 """
 
 import math
@@ -20,17 +20,14 @@ from why_attention.influence import influence_matrix
 from why_attention.masks import causal_mask
 from why_attention.positions import sinusoidal_positions
 
-SIZE, SEEDS = 16, 3  # d; how many draws of weights and inputs
+SIZE, SEEDS = 16, 3  # d; draws of weights and inputs
 LENGTHS = [8, 16, 32, 64, 128]
-BLOCK = 16  # how many queries share one Jacobian: few enough that each backward pass stays small
-ROUNDING = 1e-9  # outputs that differ by less are equal: float64 keeps 16 digits of them
+BLOCK = 16  # queries in one Jacobian, to limit memory
+ROUNDING = 1e-9  # outputs in float64 that differ by less are equal
 
 
-def drawn(seed: int, n: int) -> tuple[MultiHeadAttention, torch.Tensor]:
-    """Return an attention layer of one head and n tokens from N(0, 1) for it to read: (n, d).
-
-    As many are drawn as the longest sequence has, so that a shorter one is its start.
-    """
+def random_layer(seed: int, n: int) -> tuple[MultiHeadAttention, torch.Tensor]:
+    """Return an attention layer of one head and n tokens from N(0, 1), (n, d), the first of the longest sequence."""
     generator = torch.Generator().manual_seed(seed)
     layer = MultiHeadAttention(SIZE, 1, dtype=torch.float64)
     layer.reset_parameters(generator)
@@ -43,8 +40,8 @@ def order(n: int, shuffled: bool) -> torch.Tensor:
     return torch.randperm(n, generator=torch.Generator().manual_seed(0)) if shuffled else torch.arange(n)
 
 
-def given(x: torch.Tensor, positions: bool, mask: bool) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return what the layer is given: the tokens, with positions added where wanted, and the mask (n, n)."""
+def layer_inputs(x: torch.Tensor, positions: bool, mask: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the tokens, with or without positions, and the mask (n, n)."""
     n, device = len(x), x.device
     if positions:
         x = x + sinusoidal_positions(n, SIZE, device=device, dtype=x.dtype)
@@ -54,47 +51,44 @@ def given(x: torch.Tensor, positions: bool, mask: bool) -> tuple[torch.Tensor, t
 def influence(layer: MultiHeadAttention, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """Return ‖∂y_i/∂x_j‖_F for all i and j: (n, n)."""
 
-    def answers(block: slice):  # of some queries, with weights, for the fused kernels have no batched backward pass
+    def answers(block: slice):  # with weights: the fused kernels have no batched backward pass
         return lambda x: layer(x[block], x, mask[block], need_weights=True)[0]
 
     return torch.cat([influence_matrix(answers(slice(i, i + BLOCK)), x) for i in range(0, len(x), BLOCK)])
 
 
-def measured_influences(n: int, positions: bool, mask: bool, shuffled: bool) -> torch.Tensor:
-    """Return the influence matrix of every seed, its rows and columns in the tokens' first order: (SEEDS, n, n)."""
+def compute_influences(n: int, positions: bool, mask: bool, shuffled: bool) -> torch.Tensor:
+    """Return the influence matrix of every seed, in the original order of the tokens: (SEEDS, n, n)."""
     matrices = []
     for seed in range(SEEDS):
-        layer, x = drawn(seed, n)
+        layer, x = random_layer(seed, n)
         new = order(n, shuffled).to(x.device)
-        old = new.argsort()  # where each token has gone
-        M = influence(layer, *given(x[new], positions, mask))
+        old = new.argsort()  # where each token is now
+        M = influence(layer, *layer_inputs(x[new], positions, mask))
         matrices.append(M[old][:, old].cpu())
     return torch.stack(matrices)
 
 
-influences = OnGrid(measured_influences, n=LENGTHS, positions=[False, True], mask=[False, True], shuffled=[False, True])
+influences = OnGrid(compute_influences, n=LENGTHS, positions=[False, True], mask=[False, True], shuffled=[False, True])
 
 
 @cache
 @torch.no_grad()
 def difference(n: int, positions: bool, mask: bool) -> float:
-    """Return by how much shuffling the inputs changes an output that is put back into its place: the largest of all."""
+    """Return the largest change of any output by shuffling the inputs, outputs put back in order."""
     largest = 0.0
     for seed in range(SEEDS):
-        layer, x = drawn(seed, n)
+        layer, x = random_layer(seed, n)
         new = order(n, shuffled=True).to(x.device)
         y, y_shuffled = (
-            layer(tokens, mask=keep)[0] for tokens, keep in (given(t, positions, mask) for t in (x, x[new]))
+            layer(tokens, mask=keep)[0] for tokens, keep in (layer_inputs(t, positions, mask) for t in (x, x[new]))
         )
         largest = max(largest, (y[new] - y_shuffled).abs().max().item())
     return largest
 
 
 def profile(n: int, positions: bool, mask: bool, shuffled: bool) -> torch.Tensor:
-    """Return log10 of the mean influence over all pairs r apart, for r = 0 … n/2: (SEEDS, n/2 + 1).
-
-    Further apart there are fewer than n such pairs, and their mean would say little.
-    """
+    """Return log10 of the mean influence over all pairs at distance r = 0 … n/2, at least n pairs: (SEEDS, n/2 + 1)."""
     M = influences(n=n, positions=positions, mask=mask, shuffled=shuffled)
     pairs = [torch.cat([M.diagonal(r, 1, 2), M.diagonal(-r, 1, 2)], dim=-1) for r in range(n // 2 + 1)]
     return torch.stack([influence.mean(-1) for influence in pairs], dim=-1).log10()
@@ -112,17 +106,17 @@ def on_itself(n: int, positions: bool, mask: bool) -> torch.Tensor:
 
 
 def over_lengths(function):
-    """Return a function of n as one of the other controls, for all LENGTHS at once: (SEEDS, len(LENGTHS))."""
+    """Turn a function of n into one over all LENGTHS: (SEEDS, len(LENGTHS))."""
     return lambda positions, mask: torch.stack([function(n, positions, mask) for n in LENGTHS], dim=-1)
 
 
-def median(decades: torch.Tensor) -> float:
-    """Return the number 10^decades of the middle seed."""
-    return 10 ** decades.median().item()
+def median(logs: torch.Tensor) -> float:
+    """Return 10^log of the median seed."""
+    return 10 ** logs.median().item()
 
 
 INFLUENCE = Text(zh="影响的大小", en="size of the influence")
-LOW, HIGH = -2.3, 0.6  # decades of influence, alike in both panels
+LOW, HIGH = -2.3, 0.6  # log10 of influence, in both panels
 
 
 def figure() -> Explorable:

@@ -1,7 +1,7 @@
-"""Figure effective-field: an output reads the whole of its receptive field, but listens to about √L of its L layers' width.
+"""Figure effective-field: an output reads its whole receptive field, but the effective width grows like √L with L layers.
 
 The influence of input j on the middle output i is |∂y_i/∂x_j|, by autodiff, through a stack of centred convolutions
-with kernels of 1/k, and through stacks of random kernels; of these the Frobenius norm of the Jacobian.
+with uniform kernels 1/k, and the Frobenius norm of the Jacobian through stacks of random kernels.
 """
 
 import math
@@ -23,16 +23,16 @@ from why_attention.receptive_field import (
     uniform_deviation,
 )
 
-KERNELS, DEPTHS = [3, 5, 7], [1, 2, 3, 5, 8, 12, 20, 30, 50]  # odd kernels, for a centred one needs a middle
-SIZE, SEEDS = 16, 3  # d of the random stacks; how many draws of their weights
-PART = 0.9  # of the influence, for which the sentence counts positions
+KERNELS, DEPTHS = [3, 5, 7], [1, 2, 3, 5, 8, 12, 20, 30, 50]  # centred kernels are odd
+SIZE, SEEDS = 16, 3  # d of the random stacks; draws of their weights
+PART = 0.9  # of the influence, held by the positions in the sentence
 
 
 def profile(stack: ConvolutionStack) -> Tensor:
-    """Return the share of every input of its span in the influence on the middle output, in %: (R,)."""
+    """Return the share of each input in the influence on the middle output, in %: (R,)."""
     R = span([Layer(layer.k, layer.dilation) for layer in stack.layers])
     device = pick_device()
-    x = torch.zeros(R, stack.layers[0].d, dtype=torch.float64, device=device)  # all x alike: the stack is linear
+    x = torch.zeros(R, stack.layers[0].d, dtype=torch.float64, device=device)  # any x: the stack is linear
     influence = effective_field(stack.to(device), x, R // 2).cpu()
     return 100 * influence / influence.sum()
 
@@ -42,8 +42,8 @@ def stack(d: int, k: int, depth: int) -> ConvolutionStack:
 
 
 @cache
-def uniform(k: int, depth: int) -> Tensor:
-    """Return the profile of kernels that average, of width 1: (R,)."""
+def uniform_profile(k: int, depth: int) -> Tensor:
+    """Return the profile of uniform kernels, d = 1: (R,)."""
     averages = stack(1, k, depth)
     for layer in averages.layers:
         nn.init.constant_(layer.W, 1 / k)
@@ -51,8 +51,8 @@ def uniform(k: int, depth: int) -> Tensor:
 
 
 @cache
-def drawn(k: int, depth: int) -> Tensor:
-    """Return the profiles of random kernels: (SEEDS, R). A deeper stack of the same seed has the same lowest layers."""
+def random_profiles(k: int, depth: int) -> Tensor:
+    """Return the profiles of random kernels: (SEEDS, R). Stacks of one seed share their lowest layers."""
     profiles = []
     for seed in range(SEEDS):
         random = stack(SIZE, k, depth)
@@ -63,7 +63,7 @@ def drawn(k: int, depth: int) -> Tensor:
 
 def offsets(k: int, depth: int) -> Tensor:
     """Return the positions of the inputs, counted from the output's own: (R,)."""
-    R = len(uniform(k, depth))
+    R = len(uniform_profile(k, depth))
     return torch.arange(R) - R // 2
 
 
@@ -73,13 +73,13 @@ def edge(k: int, depth: int) -> int:
 
 
 def deviations(k: int, depth: int) -> list[float]:
-    """Return the standard deviations of the random profiles, in rising order."""
-    return sorted(map(deviation, drawn(k, depth)))
+    """Return the standard deviations of the random profiles, in ascending order."""
+    return sorted(map(deviation, random_profiles(k, depth)))
 
 
 def now(k: int, depth: int) -> list[float]:
-    """Return the heights of a line from the axis to the uniform deviation at a depth, and up to the radius."""
-    return [deviation(uniform(k, depth))] * 2 + [edge(k, depth)]
+    """Return the heights of a line from the axis through the uniform deviation at a depth to the radius."""
+    return [deviation(uniform_profile(k, depth))] * 2 + [edge(k, depth)]
 
 
 def figure() -> Explorable:
@@ -113,22 +113,22 @@ def figure() -> Explorable:
                 ),
                 y=Axis(
                     Text(zh="占全部影响", en="share of the influence"),
-                    limits=lambda k, depth: (0, 1.15 * uniform(k, depth).max().item()),
+                    limits=lambda k, depth: (0, 1.15 * uniform_profile(k, depth).max().item()),
                     symbol="|∂y_i/∂x_j|",
                     unit="%",
                     resolution=0.00005,
                 ),
                 series=[
                     Series(
-                        lambda k, depth: [100 / len(uniform(k, depth))] * 2,
+                        lambda k, depth: [100 / len(uniform_profile(k, depth))] * 2,
                         lambda k, depth: [-edge(k, depth), edge(k, depth)],
                         Text(zh="都一样", en="all alike"),
                         "grey",
                         "cross",
                         dashed=True,
                     ),
-                    Series(drawn, offsets, Text(zh="随机", en="random"), "green", "diamond"),
-                    Series(uniform, offsets, Text(zh="均匀", en="uniform"), "green", "square"),
+                    Series(random_profiles, offsets, Text(zh="随机", en="random"), "green", "diamond"),
+                    Series(uniform_profile, offsets, Text(zh="均匀", en="uniform"), "green", "square"),
                 ],
             ),
             Lines(
@@ -158,7 +158,7 @@ def figure() -> Explorable:
                         "diamond",
                     ),
                     Series(
-                        lambda k: [math.log10(deviation(uniform(k, depth))) for depth in DEPTHS],
+                        lambda k: [math.log10(deviation(uniform_profile(k, depth))) for depth in DEPTHS],
                         log_depths,
                         Text(zh="均匀 σ", en="uniform σ"),
                         "green",
@@ -191,12 +191,14 @@ def figure() -> Explorable:
                 "{deviation} positions (by the law √(L(k²−1)/12) it is {law}), and {positions} positions hold 90 % of it; for random "
                 "kernels it is {drawn}, and {drawn_positions} positions hold 90 % (medians of three seeds).",
             ),
-            span=lambda k, depth: len(uniform(k, depth)),
-            deviation=lambda k, depth: f"{deviation(uniform(k, depth)):.2f}",
+            span=lambda k, depth: len(uniform_profile(k, depth)),
+            deviation=lambda k, depth: f"{deviation(uniform_profile(k, depth)):.2f}",
             law=lambda k, depth: f"{uniform_deviation(k, depth):.2f}",
-            positions=lambda k, depth: positions_holding(PART, uniform(k, depth)),
+            positions=lambda k, depth: positions_holding(PART, uniform_profile(k, depth)),
             drawn=lambda k, depth: f"{deviations(k, depth)[SEEDS // 2]:.2f}",
-            drawn_positions=lambda k, depth: sorted(positions_holding(PART, p) for p in drawn(k, depth))[SEEDS // 2],
+            drawn_positions=lambda k, depth: sorted(positions_holding(PART, p) for p in random_profiles(k, depth))[
+                SEEDS // 2
+            ],
         ),
         cache=figure_cache(__name__),
     )

@@ -1,7 +1,7 @@
 """Figure gradient-decay: how the gradient shrinks, holds or grows on its way back through a recurrent network.
 
-Every line is log10 ‖∂s_T/∂s_{T−l}‖₂ along one trajectory of T = 1000 steps that ends at T; another window shows
-another part of the same line. Three seeds draw weights and inputs; their median is bold.
+Every line is log10 ‖∂s_T/∂s_{T−l}‖₂ along one trajectory of T = 1000 steps; the window shows a part of it. Three seeds
+draw weights and inputs; their median is bold.
 """
 
 from functools import cache
@@ -15,16 +15,16 @@ from why_attention.device import pick_device
 from why_attention.figure_cache import figure_cache
 from why_attention.rnn import GRUCell, LSTMCell, RNNCell, decay_bound, ensemble, gradient_decay
 
-STEPS, SIZE, SEEDS = 1000, 64, 3  # T; H = d; how many draws of weights and inputs
-WINDOWS = {30: (-15, 10), 100: (-30, 15), 300: (-50, 40), 1000: (-50, 40)}  # steps shown: limits of the norm's decades
-# close together near step T, where the lines bend
+STEPS, SIZE, SEEDS = 1000, 64, 3  # T; H = d; draws of weights and inputs
+WINDOWS = {30: (-15, 10), 100: (-30, 15), 300: (-50, 40), 1000: (-50, 40)}  # steps: limits of log10 of the norm
+# dense near step T, where the lines bend
 LAGS = sorted({0, *WINDOWS} | {round(STEPS ** (i / 79)) for i in range(80)})
-DIGITS = 2  # of a norm: float32 keeps no more of a product of a thousand Jacobians
+DIGITS = 2  # of a norm: the precision of a product of a thousand Jacobians in float32
 GAINS, SCALES = [0.5, 0.8, 1.0, 1.5, 2.0], [0.1, 0.3, 1.0]
 FLOAT32 = (
     torch.tensor([2.0**-149, torch.finfo(torch.float32).max], dtype=torch.float64).log10().tolist()
 )  # what it can hold
-CELLS = {  # name: class, how its gates' biases are set, mark
+CELLS = {  # name: class, biases of its gates, mark
     "RNN": (RNNCell, {}, "circle"),
     "GRU": (GRUCell, {}, "square"),
     "LSTM": (LSTMCell, {}, "triangle"),
@@ -34,10 +34,10 @@ CELLS = {  # name: class, how its gates' biases are set, mark
 }
 
 
-def drawn(cell: str, gain: float, seed: int) -> tuple[torch.nn.Module, torch.Tensor]:
-    """Return a cell and noise from N(0, 1) to read: (T, d).
+def random_network(cell: str, gain: float, seed: int) -> tuple[torch.nn.Module, torch.Tensor]:
+    """Return a cell and noise from N(0, 1) as its input: (T, d).
 
-    One draw a seed, which gain and scale only stretch: a slider changes what its name says and nothing else.
+    One draw a seed: gain and scale only multiply it.
     """
     generator = torch.Generator().manual_seed(seed)
     kind, options, _ = CELLS[cell]
@@ -46,23 +46,23 @@ def drawn(cell: str, gain: float, seed: int) -> tuple[torch.nn.Module, torch.Ten
     return network, torch.randn(STEPS, SIZE, generator=generator)
 
 
-def measured_decay(cell: str, gain: float, scale: float, lags: list[int] = LAGS) -> torch.Tensor:
+def compute_decay(cell: str, gain: float, scale: float, lags: list[int] = LAGS) -> torch.Tensor:
     """Return log10 ‖∂s_T/∂s_{T−l}‖₂ for every seed and lag: (SEEDS, len(lags))."""
-    networks, noise = zip(*(drawn(cell, gain, seed) for seed in range(SEEDS)))
+    networks, noise = zip(*(random_network(cell, gain, seed) for seed in range(SEEDS)))
     device = pick_device()
     x = scale * torch.stack(noise, dim=1).to(device)  # (T, SEEDS, d)
     return gradient_decay(ensemble(networks).to(device), x, lags).T.cpu()
 
 
-def measured_bound(cell: str, gain: float, scale: float) -> torch.Tensor:
+def compute_bound(cell: str, gain: float, scale: float) -> torch.Tensor:
     """Return log10 ∏‖J_t‖₂ of the first seed for every lag: (len(LAGS),)."""
-    network, noise = drawn(cell, gain, seed=0)
+    network, noise = random_network(cell, gain, seed=0)
     device = pick_device()
     return decay_bound(network.to(device), scale * noise.to(device), LAGS).cpu()
 
 
-decays = OnGrid(measured_decay, cell=CELLS, gain=GAINS, scale=SCALES)
-bounds = OnGrid(measured_bound, cell=CELLS, gain=GAINS, scale=SCALES)
+decays = OnGrid(compute_decay, cell=CELLS, gain=GAINS, scale=SCALES)
+bounds = OnGrid(compute_bound, cell=CELLS, gain=GAINS, scale=SCALES)
 
 
 def decay(cell: str):
@@ -72,10 +72,10 @@ def decay(cell: str):
 
 @cache
 def at_end(cell: str, gain: float, scale: float, window: int) -> torch.Tensor:
-    """Return log10 of the norms at the window's last lag, in rising order: (SEEDS,)."""
+    """Return log10 of the norms at the window's last lag, in ascending order: (SEEDS,)."""
     if window in LAGS:
         return decays(cell=cell, gain=gain, scale=scale)[:, LAGS.index(window)].sort().values
-    return measured_decay(cell, gain, scale, [window])[:, 0].sort().values
+    return compute_decay(cell, gain, scale, [window])[:, 0].sort().values
 
 
 def median(cell: str, gain: float, scale: float, window: int) -> float:
@@ -83,7 +83,7 @@ def median(cell: str, gain: float, scale: float, window: int) -> float:
 
 
 def verdict(cell: str, gain: float, scale: float, window: int) -> int:
-    """Return 0, 1 or 2: over the window the median shrinks more than tenfold, changes less, or grows more."""
+    """Return 0, 1 or 2: over the window the median shrinks more than tenfold, changes less, or grows more than tenfold."""
     decades = median(cell, gain, scale, window)
     return int(decades > -1) + int(decades > 1)
 

@@ -1,7 +1,7 @@
-"""Figure heads: trained heads have jobs: one looks at the previous token, others at what came next the last time.
+"""Figure heads: trained heads specialise: a previous-token head, and induction heads that look at what followed before.
 
-The map is that of one head of the stored model of two layers (tasks/induction.py, seed 0) on a sequence of the reader's
-choice; beside it are the curves of its training. Any head may be taken out, and the heads above it looked at again.
+The map is that of one head of the stored model of two layers (tasks/induction.py, seed 0) on one of some sequences; the
+lines are the curves of its training. Any head can be removed.
 """
 
 from functools import cache
@@ -33,58 +33,58 @@ SEQUENCES = {
     PART + "VNZCHJESQWUY": Text(zh="24 个字母，没有重复", en="24 letters, no repetition"),
 }
 HEADS = [(1, 1), (1, 2), (2, 1), (2, 2)]  # layer and head
-NOTHING = "none"  # is taken out
-HAS_A_JOB = 0.5  # of its weight, over the sequences for testing, goes where the job wants it: more than elsewhere
+NOTHING = "none"  # no head removed
+HAS_A_JOB = 0.5  # the least score of a specialised head
 
 
-def without(taken_out: str) -> AttentionOnly:
-    """Return the model as it was trained, or with one head taken out, whose layer and head are named like 1.2."""
+def model_without(taken_out: str) -> AttentionOnly:
+    """Return the trained model, or the model without a head such as 1.2, layer 1 and head 2."""
     return induction.load() if taken_out == NOTHING else remove_head(induction.load(), *map(int, taken_out.split(".")))
 
 
 def weights(layer: int, head: int, sequence: str, ablate: str) -> Tensor:
-    """Return the map of one head: (n, n), −∞ where the mask leaves no path."""
-    A = maps(tokens_of(sequence), without(ablate))[layer - 1, head - 1]
+    """Return the map of one head: (n, n), −∞ where the mask hides."""
+    A = maps(tokens_of(sequence), model_without(ablate))[layer - 1, head - 1]
     return A.masked_fill(~causal_mask(*A.shape), -torch.inf)
 
 
 @cache
-def measured(ablate: str) -> dict:
-    """Return accuracy and scores over the sequences for testing."""
-    return induction.measures(without(ablate))
+def measures(ablate: str) -> dict:
+    """Return accuracy and scores over the held-out sequences."""
+    return induction.measures(model_without(ablate))
 
 
 def job(layer: int, head: int, ablate: str) -> int:
-    """Return 0 for a previous-token head, 1 for an induction head, 2 for one of which neither can be said."""
-    jobs = [measured(ablate)[name][layer - 1][head - 1] >= HAS_A_JOB for name in ("previous", "induction")]
+    """Return 0 for a previous-token head, 1 for an induction head, 2 for any other."""
+    jobs = [measures(ablate)[name][layer - 1][head - 1] >= HAS_A_JOB for name in ("previous", "induction")]
     return jobs.index(True) if any(jobs) else 2
 
 
-def previous(layer: int, head: int, sequence: str, ablate: str) -> str:
-    """Return the previous-token score of the map that is drawn, written out."""
-    A = maps(tokens_of(sequence), without(ablate)).unsqueeze(0)
+def previous_text(layer: int, head: int, sequence: str, ablate: str) -> str:
+    """Return the previous-token score of the map as text."""
+    A = maps(tokens_of(sequence), model_without(ablate)).unsqueeze(0)
     return share(previous_token_score(A)[layer - 1, head - 1].item())
 
 
-def followed(layer: int, head: int, sequence: str, ablate: str) -> str:
-    """Return the induction score of the map that is drawn, written out; a dash where no token repeats."""
+def induction_text(layer: int, head: int, sequence: str, ablate: str) -> str:
+    """Return the induction score of the map as text; a dash where no token repeats."""
     if len(set(sequence)) == len(sequence):
         return "—"
     tokens = tokens_of(sequence).unsqueeze(0)
-    A = maps(tokens[0], without(ablate)).unsqueeze(0)
+    A = maps(tokens[0], model_without(ablate)).unsqueeze(0)
     return share(induction_score(A, tokens)[layer - 1, head - 1].item())
 
 
 @cache
 def next_token(sequence: str, ablate: str) -> tuple[str, float]:
-    """Return the symbol that the model thinks likeliest after a sequence, and its probability."""
-    logits, _ = without(ablate)(tokens_of(sequence).unsqueeze(0))
+    """Return the most likely next symbol after a sequence, and its probability."""
+    logits, _ = model_without(ablate)(tokens_of(sequence).unsqueeze(0))
     probability, token = logits[0, -1].softmax(-1).max(-1)
     return SYMBOLS[token], probability.item()
 
 
 def ground(sequence: str, ablate: str) -> int:
-    """Return 0 where the guess came after the last token before, 1 where it did not, 2 where that token is new."""
+    """Return 0 if the prediction followed the last token before, 1 if not, 2 if that token is new."""
     *before, last = sequence
     after = {sequence[i + 1] for i, token in enumerate(before) if token == last}
     return 2 if not after else int(next_token(sequence, ablate)[0] not in after)
@@ -92,7 +92,7 @@ def ground(sequence: str, ablate: str) -> int:
 
 @cache
 def results(layers: int) -> list[dict]:
-    """Return what was measured of every seed."""
+    """Return the measurements of every seed."""
     return [result.measured for result in EXPERIMENT.results() if result.settings["layers"] == layers]
 
 
@@ -106,7 +106,7 @@ def accuracies(layers: int) -> Tensor:
 
 
 def best_heads(name: str, layer: int) -> Tensor:
-    """Return a score in training of that head of a layer which ends with the highest: (seeds, steps)."""
+    """Return the training curve of a score, for the head of a layer with the highest final score: (seeds, steps)."""
     curves = torch.tensor([one["curves"][name] for one in results(2)])[:, :, layer - 1]  # (seeds, steps, heads)
     return torch.stack([curve[:, curve[-1].argmax()] for curve in curves])
 
@@ -186,7 +186,7 @@ def figure() -> Explorable:
                         dashed=True,
                     ),
                     Series(
-                        lambda ablate: [measured(ablate)["accuracy"]],
+                        lambda ablate: [measures(ablate)["accuracy"]],
                         [last],
                         Text(zh="现在", en="now"),
                         "grey",
@@ -212,8 +212,8 @@ def figure() -> Explorable:
                     Text(zh="两种头都算不上", en="is neither a previous-token head nor an induction head"),
                 ],
             ),
-            previous=previous,
-            followed=followed,
+            previous=previous_text,
+            followed=induction_text,
             guess=lambda sequence, ablate: next_token(sequence, ablate)[0],
             probability=lambda sequence, ablate: share(next_token(sequence, ablate)[1]),
             ground=Choice(
@@ -240,7 +240,7 @@ def figure() -> Explorable:
                     Text(zh="去掉一个头以后", en="With one head taken out"),
                 ],
             ),
-            accuracy=lambda ablate: share(measured(ablate)["accuracy"]),
+            accuracy=lambda ablate: share(measures(ablate)["accuracy"]),
             control=lambda: share(results(1)[0]["accuracy"]),
         ),
         cache=figure_cache(__name__),

@@ -1,8 +1,8 @@
 """Figure influence: a decaying triangle, a band, a full square: recurrence, convolution and attention by one measure.
 
-Three matrices I_ij = ‖∂y_i/∂x_j‖_F of three stacks of random layers that read the same inputs, by automatic
-differentiation, with the shortest path from input j to output i, by search in the dependency graph. Below them the
-mean influence against the distance looked back, i − j, and how unlike the tokens still are after every layer.
+Three matrices I_ij = ‖∂y_i/∂x_j‖_F of three stacks of random layers on the same inputs, by autodiff, with the shortest
+path from input j to output i, by search in the dependency graph. Below them the mean influence against the distance
+i − j, and the token diversity after every layer.
 """
 
 import math
@@ -27,42 +27,42 @@ from why_attention.rnn import RNNCell, unroll
 from why_attention.stack import hidden_states
 
 SIZE = 16  # d
-LENGTHS, KERNELS, DEPTHS = [8, 16, 32, 48], [3, 5, 7, 9], [1, 2, 4, 8]  # odd kernels, for a centred one needs a middle
+LENGTHS, KERNELS, DEPTHS = [8, 16, 32, 48], [3, 5, 7, 9], [1, 2, 4, 8]  # centred kernels are odd
 GAINS = [0.5, 0.8, 1.0, 1.5]
-FLOOR = 1e-16  # diversity below it is the rounding of float64
-ALIKE = 0.01  # tokens of less diversity can hardly be told apart
+FLOOR = 1e-16  # lower diversity is rounding in float64
+ALIKE = 0.01  # tokens of lower diversity are nearly equal
 
 Layers = list[Callable[[Tensor], Tensor]]
 
 
 @cache
 def inputs() -> Tensor:
-    """Return as many tokens from N(0, 1) as the longest sequence has, (48, d): a shorter one is their start."""
+    """Return the tokens of the longest sequence, (48, d), from N(0, 1); a shorter one is its start."""
     return torch.randn(LENGTHS[-1], SIZE, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
 
 
-def drawn(kind: type[Module], number: int, *sizes, **draw) -> Module:
-    """Return layer ``number`` with its random weights, the same ones whenever it is asked for."""
+def random_layer(kind: type[Module], number: int, *sizes, **draw) -> Module:
+    """Return layer ``number`` with its random weights, always the same."""
     layer = kind(SIZE, *sizes, dtype=torch.float64)
     layer.reset_parameters(generator=torch.Generator().manual_seed(1 + number), **draw)  # 0 drew the inputs
     return layer
 
 
 def recurrences(gain: float) -> Layers:
-    return [partial(unroll, drawn(RNNCell, number, SIZE, gain=gain)) for number in range(DEPTHS[-1])]
+    return [partial(unroll, random_layer(RNNCell, number, SIZE, gain=gain)) for number in range(DEPTHS[-1])]
 
 
 def convolutions(k: int, growth: int, mode: str) -> Layers:
-    return [drawn(Convolution, number, k, growth**number, mode == "causal") for number in range(DEPTHS[-1])]
+    return [random_layer(Convolution, number, k, growth**number, mode == "causal") for number in range(DEPTHS[-1])]
 
 
 def attentions(mode: str) -> Layers:
-    return [partial(attend, drawn(MultiHeadAttention, number, 1), mode) for number in range(DEPTHS[-1])]
+    return [partial(attend, random_layer(MultiHeadAttention, number, 1), mode) for number in range(DEPTHS[-1])]
 
 
 def attend(layer: MultiHeadAttention, mode: str, x: Tensor) -> Tensor:
     mask = causal_mask(len(x), len(x)) if mode == "causal" else None
-    return layer(x, mask=mask, need_weights=True)[0]  # with weights, for the fused kernels have no batched backward
+    return layer(x, mask=mask, need_weights=True)[0]  # with weights: the fused kernels have no batched backward
 
 
 @cache
@@ -72,43 +72,43 @@ def influence(layers: Callable[..., Layers], n: int, depth: int, residual: bool,
     return influence_matrix(lambda x: hidden_states(stack, x, residual)[-1], inputs()[:n])
 
 
-def recurrent(gain: float, depth: int, residual: bool, n: int) -> Tensor:
-    # what follows an output does not change it, so the matrix of a shorter sequence is a part of the longest one's
+def recurrence_influence(gain: float, depth: int, residual: bool, n: int) -> Tensor:
+    # causal: the matrix of a shorter sequence is a part of the longest one's
     return influence(recurrences, LENGTHS[-1], depth, residual, gain)[:n, :n]
 
 
-def convolved(k: int, depth: int, growth: int, mode: str, residual: bool, n: int) -> Tensor:
+def convolution_influence(k: int, depth: int, growth: int, mode: str, residual: bool, n: int) -> Tensor:
     length = LENGTHS[-1] if mode == "causal" else n
     return influence(convolutions, length, depth, residual, k, growth, mode)[:n, :n]
 
 
-def attended(depth: int, mode: str, residual: bool, n: int) -> Tensor:
+def attention_influence(depth: int, mode: str, residual: bool, n: int) -> Tensor:
     length = LENGTHS[-1] if mode == "causal" else n
     return influence(attentions, length, depth, residual, mode)[:n, :n]
 
 
 @cache
 def paths(graph: Callable[..., DependencyGraph], n: int, **setting) -> Tensor:
-    """Return how many edges the shortest path from input j to output i has, −∞ where there is none: (n, n)."""
+    """Return the length of the shortest path from input j to output i, −∞ without a path: (n, n)."""
     layered = graph(n, **setting)
     lengths = [path_lengths(layered, (0, j))[-n:] for j in range(1, n + 1)]  # the outputs are the last n nodes
     return torch.tensor([[-math.inf if length is None else length for length in row] for row in lengths]).T
 
 
-def recurrent_paths(depth: int, n: int) -> Tensor:
+def recurrence_paths(depth: int, n: int) -> Tensor:
     return paths(dependency_graph.recurrence, n, layers=depth)
 
 
-def convolved_paths(k: int, depth: int, growth: int, mode: str, n: int) -> Tensor:
+def convolution_paths(k: int, depth: int, growth: int, mode: str, n: int) -> Tensor:
     return paths(dependency_graph.convolution, n, k=k, layers=depth, growth=growth, causal=mode == "causal")
 
 
-def attended_paths(depth: int, mode: str, n: int) -> Tensor:
+def attention_paths(depth: int, mode: str, n: int) -> Tensor:
     return paths(dependency_graph.attention, n, layers=depth, causal=mode == "causal")
 
 
 def profile(matrix: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Return a function of the same controls: log10 of the mean influence over all pairs i − j = 0 … n−1 apart, (n,)."""
+    """Return a function of the same controls: log10 of the mean influence at distances i − j = 0 … n−1, (n,)."""
 
     @wraps(matrix)  # keeps the names of the controls
     def mean(n: int, **setting) -> Tensor:
@@ -118,25 +118,25 @@ def profile(matrix: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return mean
 
 
-def decades(matrix: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """Return a function of the same controls: log10 of the matrix, −∞ where no path leads."""
+def log10_of(matrix: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Return a function of the same controls: log10 of the matrix, −∞ without a path."""
     return wraps(matrix)(lambda **setting: matrix(**setting).log10())
 
 
 @cache
 @torch.no_grad()
 def diversity(layers: Callable[..., Layers], n: int, residual: bool, *setting) -> Tensor:
-    """Return log10 of the token diversity of the inputs and after every layer, (9,), no lower than FLOOR."""
+    """Return log10 of the token diversity of the inputs and after every layer, (9,), at least FLOOR."""
     return token_diversity(hidden_states(layers(*setting), inputs()[:n], residual)).clamp_min(FLOOR).log10()
 
 
-def left(n: int, depth: int, mode: str, residual: bool) -> float:
-    """Return log10 of the token diversity that attention has left after ``depth`` layers."""
+def remaining_diversity(n: int, depth: int, mode: str, residual: bool) -> float:
+    """Return log10 of the token diversity after ``depth`` layers of attention."""
     return diversity(attentions, n, residual, mode)[depth].item()
 
 
 def far(matrix: Callable[..., Tensor], write: Callable[[float], str]) -> Callable[..., str]:
-    """Return a slot of the sentence: what the first input is to the last output, written out."""
+    """Return a slot of the sentence: the entry of the last output and the first input, as text."""
     return wraps(matrix)(lambda **setting: write(matrix(**setting)[-1, 0].item()))
 
 
@@ -153,7 +153,7 @@ SCALE = Axis(Text(zh="影响", en="influence"), (-6, 1), symbol="‖∂y_i/∂x_
 
 def heatmap(matrix: Callable[..., Tensor], path: Callable[..., Tensor], title: Text, color: str, mark: str) -> Heatmap:
     return Heatmap(
-        decades(matrix),
+        log10_of(matrix),
         title=title,
         rows=Text(zh="输出 i", en="output i"),
         columns=Text(zh="输入 j", en="input j"),
@@ -223,9 +223,9 @@ def figure() -> Explorable:
             ),
         ],
         panels=[
-            heatmap(recurrent, recurrent_paths, RECURRENCE, "vermilion", "circle"),
-            heatmap(convolved, convolved_paths, CONVOLUTION, "green", "square"),
-            heatmap(attended, attended_paths, ATTENTION, "blue", "triangle"),
+            heatmap(recurrence_influence, recurrence_paths, RECURRENCE, "vermilion", "circle"),
+            heatmap(convolution_influence, convolution_paths, CONVOLUTION, "green", "square"),
+            heatmap(attention_influence, attention_paths, ATTENTION, "blue", "triangle"),
             Lines(
                 title=Text(zh="影响随距离的变化", en="Influence against distance"),
                 x=Axis(Text(zh="往回看多远", en="distance looked back"), lambda n: (-0.02 * n, n), symbol="i−j"),
@@ -233,9 +233,9 @@ def figure() -> Explorable:
                     Text(zh="平均影响", en="mean influence"), (-8, 1.5), "‖∂y_i/∂x_j‖", log10=True, resolution=0.005
                 ),
                 series=[
-                    Series(profile(recurrent), lambda n: range(n), RECURRENCE, "vermilion", "circle"),
-                    Series(profile(convolved), lambda n: range(n), CONVOLUTION, "green", "square"),
-                    Series(profile(attended), lambda n: range(n), ATTENTION, "blue", "triangle"),
+                    Series(profile(recurrence_influence), lambda n: range(n), RECURRENCE, "vermilion", "circle"),
+                    Series(profile(convolution_influence), lambda n: range(n), CONVOLUTION, "green", "square"),
+                    Series(profile(attention_influence), lambda n: range(n), ATTENTION, "blue", "triangle"),
                 ],
             ),
             Lines(
@@ -265,7 +265,7 @@ def figure() -> Explorable:
                         "triangle",
                     ),
                     Series(
-                        lambda n, depth, mode, residual: [left(n, depth, mode, residual)],
+                        lambda n, depth, mode, residual: [remaining_diversity(n, depth, mode, residual)],
                         lambda depth: [depth],
                         Text(zh="当前", en="now"),
                         "grey",
@@ -284,20 +284,20 @@ def figure() -> Explorable:
                 "{reach}{c_path}, influence {c} (to get there takes at least {layers} layers); attention: a path of {a_path}, influence {a}. At depth L = {depth} the "
                 "outputs of attention have a diversity of {diversity}{verdict}",
             ),
-            r=far(recurrent, influence_text),
-            r_path=far(recurrent_paths, edges_text),
+            r=far(recurrence_influence, influence_text),
+            r_path=far(recurrence_paths, edges_text),
             reach=Choice(
-                far(convolved_paths, lambda length: int(length > -math.inf)),
+                far(convolution_paths, lambda length: int(length > -math.inf)),
                 [Text(zh="没有通路", en="no path"), Text(zh="的路径长度 ", en="a path of ")],
             ),
-            c=far(convolved, influence_text),
-            c_path=far(convolved_paths, edges_text),
+            c=far(convolution_influence, influence_text),
+            c_path=far(convolution_paths, edges_text),
             layers=lambda n, k, growth, mode: str(depth_needed(n - 1, k, mode == "causal", growth)),
-            a=far(attended, influence_text),
-            a_path=far(attended_paths, edges_text),
-            diversity=lambda n, depth, mode, residual: power_text(left(n, depth, mode, residual)),
+            a=far(attention_influence, influence_text),
+            a_path=far(attention_paths, edges_text),
+            diversity=lambda n, depth, mode, residual: power_text(remaining_diversity(n, depth, mode, residual)),
             verdict=Choice(
-                lambda n, depth, mode, residual: int(left(n, depth, mode, residual) < math.log10(ALIKE)),
+                lambda n, depth, mode, residual: int(remaining_diversity(n, depth, mode, residual) < math.log10(ALIKE)),
                 [
                     Text(zh="。", en="."),
                     Text(

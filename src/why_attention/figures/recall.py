@@ -1,13 +1,13 @@
-"""Figure recall: how far back networks learn to remember, and the gradient at the start, which tells most of it ahead.
+"""Figure recall: how far back networks learn to remember, and the initial gradient, which predicts most of it.
 
-Everything drawn is stored (tasks/recall.py): three seeds of nine models on sequences of T. A run that was not trained is
-left out of the accuracy, never drawn as a failure; its gradient before training is drawn all the same.
+All results are stored (tasks/recall.py): three seeds of nine models on sequences of T. A run without training has no
+accuracy, but an initial gradient.
 
-The threshold of that gradient is chosen on the runs drawn, and tested on runs of other lengths and other seeds.
+The threshold of that gradient is chosen on the runs drawn, and tested on other lengths and seeds.
 """
 
 import math
-from functools import cache
+from statistics import median
 
 import torch
 from torch import Tensor
@@ -26,11 +26,15 @@ from why_attention.tasks.recall import (
     SEEDS,
     STEPS,
     TRAINED,
+    longest_learned,
+    median_accuracy,
+    stored_accuracy,
+    stored_runs,
 )
 
 ALL = "all"  # seeds
 UNORDERED = "attention without positions"
-LOOKS = {  # model: its name in the control, its short name in the plots, colour, mark, dashed
+LOOKS = {  # model: name in the control, short name in the plots, colour, mark, dashed
     "RNN": ("RNN", "RNN", "vermilion", "circle", False),
     "RNN orthogonal": (
         Text(zh="RNN，正交初始化", en="RNN, orthogonal start"),
@@ -79,70 +83,48 @@ LOOKS = {  # model: its name in the control, its short name in the plots, colour
 }
 
 
-@cache
-def stored() -> dict[tuple[str, int, int], dict]:
-    """Return what was measured of every model, T and seed."""
-    return {tuple(run.settings[name] for name in ("model", "T", "seed")): run.measured for run in EXPERIMENT.results()}
-
-
-def accuracy(model: str, T: int, seed: int, step: int) -> float:
-    """Return the accuracy of a run after some steps; a run that stopped before them has its last one."""
-    measured = stored()[model, T, seed]
-    curve = measured["accuracies"][:-1] + [measured["accuracy"]]
-    return curve[min(step // EVERY, len(curve) - 1)]
-
-
 def log_gradient(model: str, T: int, seed: int) -> float:
-    return log10_of(stored()[model, T, seed])
+    return log10_of(stored_runs()[model, T, seed])
 
 
 def log10_of(measured: dict) -> float:
-    """Return log10 ‖∂L/∂e_1‖ of a run before training, −∞ where no path leads."""
+    """Return log10 ‖∂L/∂e_1‖ of a run before training, −∞ without a path."""
     return -math.inf if measured["log_gradient"] is None else measured["log_gradient"]
 
 
-def chosen(seed: str) -> list[int]:
+def seeds_for(seed: str) -> list[int]:
     return SEEDS if seed == ALL else [int(seed)]
 
 
 def seeds_of(one: str, model: str, rows: list[list[float]]) -> Tensor:
-    """Return the rows of all seeds of the model that the reader has chosen, and of another their median alone."""
+    """Return the rows of all seeds for the chosen model, and their median for any other."""
     family = torch.tensor(rows, dtype=torch.float64)
     return family if one == model else family.median(0, keepdim=True).values
 
 
 def accuracies(one: str):
-    """Return a function of the controls: the accuracies of a model over the T on which it was trained, a row a seed."""
+    """Return a function of the controls: the accuracies of a model over the T of its training, a row a seed."""
     trained = [T for T in LENGTHS if T <= TRAINED[one]]
     return lambda model, seed, step: seeds_of(
-        one, model, [[accuracy(one, T, number, step) for T in trained] for number in chosen(seed)]
+        one, model, [[stored_accuracy(one, T, number, step) for T in trained] for number in seeds_for(seed)]
     )
 
 
 def gradients(one: str):
     """Return a function of the controls: log10 of the gradients of a model over all T, a row a seed."""
     return lambda model, seed: seeds_of(
-        one, model, [[log_gradient(one, T, number) for T in LENGTHS] for number in chosen(seed)]
+        one, model, [[log_gradient(one, T, number) for T in LENGTHS] for number in seeds_for(seed)]
     )
 
 
-def median(numbers: list[float]) -> float:
-    return sorted(numbers)[len(numbers) // 2]  # of one or three
-
-
-def median_accuracy(model: str, T: int, seed: str, step: int) -> float:
-    return median([accuracy(model, T, one, step) for one in chosen(seed)])
-
-
-def longest(model: str, seed: str, step: int) -> str:
-    """Return the longest T at which a model, by the median of its seeds, has learned."""
-    learned = [T for T in LENGTHS if T <= TRAINED[model] and median_accuracy(model, T, seed, step) >= LEARNED]
-    return str(max(learned)) if learned else "–"
+def longest_text(model: str, seed: str, step: int) -> str:
+    """Return the longest T that a model has learned, or a dash."""
+    return str(longest_learned(model, seeds_for(seed), step) or "–")
 
 
 # The threshold
 
-Outcome = tuple[str, float, bool]  # of a run that was trained: its model, log10 of its gradient, whether it has learned
+Outcome = tuple[str, float, bool]  # of a trained run: model, log10 of its gradient, whether it has learned
 
 
 def outcomes(experiment: Experiment) -> list[Outcome]:
@@ -153,43 +135,43 @@ def outcomes(experiment: Experiment) -> list[Outcome]:
     ]
 
 
-def misjudged(threshold: float, runs: list[Outcome]) -> tuple[list[str], list[str]]:
-    """Return the models of the runs that learned with a gradient below a threshold, and that did not with one above."""
+def errors(threshold: float, runs: list[Outcome]) -> tuple[list[str], list[str]]:
+    """Return the models of runs that learned below a threshold of the gradient, and that did not learn above it."""
     below = [model for model, gradient, learned in runs if gradient <= threshold and learned]
     above = [model for model, gradient, learned in runs if gradient > threshold and not learned]
     return below, above
 
 
 def best_threshold(runs: list[Outcome]) -> float:
-    """Return the log10 of the gradient that misjudges the fewest runs: of several, in the middle of the widest gap."""
+    """Return the threshold, log10 of the gradient, with the fewest errors, in the middle of the widest gap."""
     places = sorted({gradient for _, gradient, _ in runs if gradient > -math.inf})
     gaps = [((low + high) / 2, high - low) for low, high in zip(places, places[1:])]
-    return min(gaps, key=lambda gap: (sum(map(len, misjudged(gap[0], runs))), -gap[1]))[0]
+    return min(gaps, key=lambda gap: (sum(map(len, errors(gap[0], runs))), -gap[1]))[0]
 
 
-# What the sentence and the panels show
+# Values of the sentence and the panels
 
 
-def shown_accuracy(model: str, T: int, seed: str, step: int) -> str:
-    """Return the median accuracy, and of several seeds the lowest and the highest; nothing where none was trained."""
+def accuracy_text(model: str, T: int, seed: str, step: int) -> str:
+    """Return the median accuracy and the range of several seeds; empty without training."""
     if T > TRAINED[model]:
         return ""
-    each = [accuracy(model, T, one, step) for one in chosen(seed)]
+    each = [stored_accuracy(model, T, one, step) for one in seeds_for(seed)]
     spread = f" ({min(each):.2f} … {max(each):.2f})" if len(each) > 1 else ""
     return f"{median(each):.2f}{spread}"
 
 
 def median_gradient(model: str, T: int, seed: str) -> float:
-    return median([log_gradient(model, T, one) for one in chosen(seed)])
+    return median([log_gradient(model, T, one) for one in seeds_for(seed)])
 
 
 def verdict(model: str, T: int, seed: str, step: int) -> int:
     """Return 0, 1 or 2: not trained, not learned, learned."""
-    return 0 if T > TRAINED[model] else 1 + int(median_accuracy(model, T, seed, step) >= LEARNED)
+    return 0 if T > TRAINED[model] else 1 + int(median_accuracy(model, T, seeds_for(seed), step) >= LEARNED)
 
 
 def now(model: str, T: int) -> list[float]:
-    """Return where the accuracy at T stands: left of the axis, so nowhere, for a run that was not trained."""
+    """Return the place of T on the axis; outside it for a run without training."""
     return [math.log10(T) if T <= TRAINED[model] else -1.0]
 
 
@@ -208,7 +190,7 @@ def figure() -> Explorable:
     """Return the figure in the page's language."""
     old, new = outcomes(EXPERIMENT), outcomes(HELD_OUT)
     best = best_threshold(old)
-    below, above = misjudged(best, new)
+    below, above = errors(best, new)
     across = Axis(Text(zh="序列长度", en="length of the sequence"), (0.85, 3.06), "T", log10=True, resolution=1e-6)
     return Explorable(
         "recall",
@@ -268,7 +250,7 @@ def figure() -> Explorable:
                 + [
                     Series(
                         lambda model, T, seed, step: [
-                            median_accuracy(model, T, seed, step) if T <= TRAINED[model] else CHANCE
+                            median_accuracy(model, T, seeds_for(seed), step) if T <= TRAINED[model] else CHANCE
                         ],
                         now,
                         NOW,
@@ -324,7 +306,7 @@ def figure() -> Explorable:
                 lambda model, T: int(T <= TRAINED[model]),
                 [Text(zh="", en=""), Text(zh="训练之后的准确率是 ", en="the accuracy after it is ")],
             ),
-            accuracy=shown_accuracy,
+            accuracy=accuracy_text,
             verdict=Choice(
                 verdict,
                 [
@@ -333,11 +315,11 @@ def figure() -> Explorable:
                     Text(zh="，学会了。", en=", learned."),
                 ],
             ),
-            longest=longest,
+            longest=longest_text,
             trained=lambda model: str(TRAINED[model]),
             best=lambda: power_text(best),
             old=lambda: str(len(old)),
-            right_old=lambda: str(len(old) - sum(map(len, misjudged(best, old)))),
+            right_old=lambda: str(len(old) - sum(map(len, errors(best, old)))),
             new=lambda: str(len(new)),
             right_new=lambda: str(len(new) - len(below) - len(above)),
             below=lambda: str(len(below)),

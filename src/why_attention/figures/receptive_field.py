@@ -1,7 +1,7 @@
-"""Figure receptive-field: a stack of convolutions reaches k − 1 steps further with every layer, and no more.
+"""Figure receptive-field: a stack of convolutions reaches k − 1 steps further with each layer.
 
-One panel shows which positions of every layer one output reads, found by search in the stack (``cone``); the other
-how far the output reaches against the number of layers, up to the distance that it is asked to cover.
+One panel shows which positions of each layer one output reads, by a search in the stack (``cone``); the other the reach
+against the number of layers, up to a distance to cover.
 """
 
 import math
@@ -13,11 +13,11 @@ from why_attention.convolution import padding
 from why_attention.figure_cache import figure_cache
 from why_attention.receptive_field import Layer, cone, depth_needed, span, support
 
-KERNELS, DISTANCES = [3, 5, 7], [10, 30, 100, 300, 1000]  # odd kernels, for a centred one needs a middle
-GROWTHS = {1: "dₗ = 1", 2: "dₗ = 2ˡ⁻¹", 4: "dₗ = 4ˡ⁻¹"}  # how much the dilation grows from a layer to the next
-WIDTH = 31  # positions drawn: as many as four layers of k = 3 read whose dilation doubles
-REACHES = (-0.15, 4.0)  # limits of the reach's decades
-# every depth at first, where lines bend, then twenty a decade
+KERNELS, DISTANCES = [3, 5, 7], [10, 30, 100, 300, 1000]  # centred kernels are odd
+GROWTHS = {1: "dₗ = 1", 2: "dₗ = 2ˡ⁻¹", 4: "dₗ = 4ˡ⁻¹"}  # growth of the dilation with each layer
+WIDTH = 31  # positions drawn: the span of four layers of k = 3 with doubling dilation
+REACHES = (-0.15, 4.0)  # limits of log10 of the reach
+# all small depths, where lines bend, then twenty a decade
 CURVE = sorted({*range(1, 20), 500} | {round(10 ** (i / 20)) for i in range(26, 61)})
 
 
@@ -27,13 +27,13 @@ def stack(k: int, depth: int, growth: int) -> list[Layer]:
 
 
 def offsets(mode: str) -> range:
-    """Return the positions drawn, counted from the output's own: to the past alone, or to both sides."""
+    """Return the positions drawn, relative to the output: only the past, or both sides."""
     return range(1 - WIDTH, 1) if mode == "causal" else range(-(WIDTH // 2), WIDTH // 2 + 1)
 
 
 @cache
 def graph(k: int, depth: int, growth: int, mode: str) -> tuple[list, list]:
-    """Return the inputs drawn and all that the output reads, as nodes (N, 3), and the edges by which it does, (E, 3).
+    """Return the inputs drawn and all values that the output reads, as nodes (N, 3), and the edges (E, 3).
 
     A node is its offset, its layer, and 1, or 0 for an input that the output does not read.
     """
@@ -50,29 +50,29 @@ def graph(k: int, depth: int, growth: int, mode: str) -> tuple[list, list]:
 
 
 def reach(k: int, depth: int, growth: int, mode: str) -> int:
-    """Return how far into the past the output reads; a centred stack reads as far into the future."""
+    """Return how far back the output reads; a centred stack reads as far ahead."""
     return sum(padding(k, layer.dilation, mode == "causal")[0] for layer in stack(k, depth, growth))
 
 
 def curve(growth: int):
     """Return log10 of the reach at the depths of CURVE, as a function of the other controls."""
-    return lambda k, mode: decades(reach(k, depth, growth, mode) for depth in CURVE)
+    return lambda k, mode: log10_of(reach(k, depth, growth, mode) for depth in CURVE)
 
 
-def decades(numbers: Iterable[int]) -> list[float]:
+def log10_of(numbers: Iterable[int]) -> list[float]:
     return [math.log10(number) for number in numbers]
 
 
-def needed(k: int, distance: int, growth: int, mode: str) -> int:
+def needed_depth(k: int, distance: int, growth: int, mode: str) -> int:
     return depth_needed(distance, k, causal=mode == "causal", growth=growth)
 
 
 def level(steps: int, L: int) -> tuple[list[float], list[float]]:
-    """Return x and y of a line at so many steps, over the depths of CURVE, which drops to the axis at depth L."""
+    """Return x and y of a line at a number of steps, over the depths of CURVE, with a drop to the axis at depth L."""
     nearer, beyond = [depth for depth in CURVE if depth < L], [depth for depth in CURVE if depth > L]
     y = [math.log10(steps)] * (len(nearer) + 3 + len(beyond))
     y[len(nearer) + 1] = REACHES[0]  # down and up again
-    return decades([*nearer, L, L, L, *beyond]), y
+    return log10_of([*nearer, L, L, L, *beyond]), y
 
 
 def figure() -> Explorable:
@@ -139,13 +139,13 @@ def figure() -> Explorable:
                 x=Axis(Text(zh="层数", en="layers"), (-0.05, 3.15), symbol="L", log10=True, resolution=1e-6),
                 y=Axis(Text(zh="够得多远", en="steps reached"), REACHES, symbol="|i−j|", log10=True, resolution=1e-6),
                 series=[
-                    Series(curve(growth), decades(CURVE), label, "green", mark, focus=("growth", growth))
+                    Series(curve(growth), log10_of(CURVE), label, "green", mark, focus=("growth", growth))
                     for (growth, label), mark in zip(GROWTHS.items(), ["square", "diamond", "wedge"])
                 ]
                 + [
                     Series(
-                        lambda k, distance, growth, mode: level(distance, needed(k, distance, growth, mode))[1],
-                        lambda k, distance, growth, mode: level(distance, needed(k, distance, growth, mode))[0],
+                        lambda k, distance, growth, mode: level(distance, needed_depth(k, distance, growth, mode))[1],
+                        lambda k, distance, growth, mode: level(distance, needed_depth(k, distance, growth, mode))[0],
                         Text(zh="距离", en="distance"),
                         "grey",
                         "cross",
@@ -179,7 +179,7 @@ def figure() -> Explorable:
                     Text(zh="，膨胀每层乘 4", en=" and dilations that grow fourfold"),
                 ],
             ),
-            needed=needed,
+            needed=needed_depth,
             span=lambda k, depth, growth: span(stack(k, depth, growth)),
             count=lambda k, depth, growth: int(support(stack(k, depth, growth)).sum()),
             reach=reach,

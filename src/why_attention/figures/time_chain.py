@@ -1,7 +1,7 @@
-"""Figure time-chain: in a recurrence n steps wait for one another; a convolution and attention need one step a layer.
+"""Figure time-chain: a recurrence needs n sequential steps; a convolution and attention need one step a layer.
 
-Three graphs show which value waits for which, each value as high as the earliest round in which it can be computed;
-beside them stand measured times, which depend on the machine as the rounds do not.
+Three dependency graphs, each value at the height of the earliest round that can compute it, and measured times, which
+unlike the rounds depend on the machine.
 """
 
 from functools import cache, partial
@@ -26,13 +26,13 @@ from why_attention.figure_cache import figure_cache
 from why_attention.timing import Machine, forward_times, machine
 
 LENGTHS, KERNELS = [4, 8, 12, 16], [2, 3, 5]  # of the graphs
-SIZE, HEADS, ROUNDS = 64, 4, 40  # d of the layers that are timed; heads; rounds of timing
+SIZE, HEADS, ROUNDS = 64, 4, 40  # d of the timed layers; heads; rounds of timing
 TIMED_LENGTHS = [8, 16, 32, 64, 128, 256, 512, 1024]
 RNN, CONVOLUTION, ATTENTION = "RNN", Text(zh="卷积", en="convolution"), Text(zh="注意力", en="attention")
 
 
 def nodes(graph: DependencyGraph) -> list[tuple[int, int, int]]:
-    """Return position, earliest round, and 1 for what is computed or 0 for an input, of every node: (N, 3)."""
+    """Return position, earliest round, and 1, or 0 for an input, of every node: (N, 3)."""
     return [(t, step, int(layer > 0)) for (layer, t), step in zip(graph.nodes, earliest_steps(graph))]
 
 
@@ -45,7 +45,7 @@ def edges(graph: DependencyGraph) -> list[tuple[int, int, float]]:
 def times() -> dict[str, torch.Tensor]:
     """Return log10 of a layer's forward time in ms, lower quartile, median, upper quartile: (3, L).
 
-    The recurrent layers are torch's own, whose loop over time is not Python's; the others are the chapter's.
+    The recurrent layers are torch's own, without a Python loop over time; the others are the chapter's.
     """
     device = pick_device()
     rnn, lstm = (layer(SIZE, SIZE, batch_first=True).to(device).eval() for layer in (nn.RNN, nn.LSTM))
@@ -67,7 +67,7 @@ def times() -> dict[str, torch.Tensor]:
 
 
 @cache
-def measured_on() -> Machine:
+def timed_machine() -> Machine:
     return machine()
 
 
@@ -77,16 +77,16 @@ def milliseconds(name: str) -> str:
 
 
 def limits_of_times() -> tuple[float, float]:
-    """Return limits that hold every measured time."""
+    """Return limits for all measured times."""
     every = torch.stack(list(times().values()))
     return every.min().item() - 0.1, every.max().item() + 0.1
 
 
 def panel(graph, title: Text, color: str, mark: str) -> Graph:
-    """Return the panel of one dependency graph, a function of n or of n and k. All have the same axes, so that heights compare."""
+    """Return the panel of one dependency graph, a function of n or of n and k, on common axes."""
     return Graph(
-        over(graph, nodes),
-        over(graph, edges),
+        part_of(graph, nodes),
+        part_of(graph, edges),
         title=title,
         x=Axis(Text(zh="位置", en="position"), limits=lambda n: (0.3, n + 0.7), symbol="t"),
         y=Axis(Text(zh="最早的轮次", en="earliest round"), limits=lambda n: (-0.6, n + 0.6)),
@@ -95,8 +95,8 @@ def panel(graph, title: Text, color: str, mark: str) -> Graph:
     )
 
 
-def over(graph, part):
-    """Return a function of the graph's own controls that gives a part of it."""
+def part_of(graph, part):
+    """Return a part of the graph as a function of its controls."""
     return (lambda n, k: part(graph(n, k))) if graph is convolution else (lambda n: part(graph(n)))
 
 
@@ -155,8 +155,8 @@ def figure() -> Explorable:
             recurrence=lambda n: sequential_steps(recurrence(n)),
             convolution=lambda n, k: sequential_steps(convolution(n, k)),
             attention=lambda n: sequential_steps(attention(n)),
-            device=lambda: measured_on().device,
-            threads=lambda: measured_on().threads,
+            device=lambda: timed_machine().device,
+            threads=lambda: timed_machine().threads,
             d=lambda: SIZE,
             longest=lambda: TIMED_LENGTHS[-1],
             rnn_ms=lambda: milliseconds("rnn"),
