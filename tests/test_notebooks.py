@@ -12,7 +12,6 @@ from languages import EDITIONS, ROOT
 from test_pages import PAGES, each_page, each_text, tokens
 from test_pages import cells as code_of_page
 
-CLOSED = "[。？！；：，、）”’》」』】…—]"  # punctuation after which Chinese text has no space
 HEAD = """---
 jupytext:
   text_representation:
@@ -152,27 +151,6 @@ def test_english_text_keeps_its_lines(derive, page):
     source = (ROOT / "book" / "en" / page).read_text(encoding="utf-8")
     for cell in written(read(derive("en", page))):
         assert cell.replace(".ipynb", ".md") in source
-
-
-def broken_after_punctuation(markdown):
-    """Return the line breaks inside paragraphs that JupyterLab would show as a space after full-width punctuation."""
-    found = []
-    for token in tokens(markdown):
-        said = ""
-        for child in token.children or []:
-            if child.type == "softbreak" and re.search(CLOSED + r"\Z", said):
-                found.append(said[-12:])
-            said += child.content
-    return found
-
-
-@each_page
-def test_chinese_text_has_no_line_break_after_full_width_punctuation(derive, page):
-    assert [cell for source in written(read(derive("zh", page))) for cell in broken_after_punctuation(source)] == []
-
-
-def test_the_search_for_line_breaks_finds_those_of_the_pages():
-    assert any(broken_after_punctuation((ROOT / "book" / "zh" / page).read_text(encoding="utf-8")) for page in PAGES)
 
 
 @each_text

@@ -92,6 +92,23 @@ def test_a_change_of_a_hook_is_seen(book, page):
     page.wait_for_function("document.querySelector('link[href*=\"new.css\"]')", timeout=60_000)
 
 
+@pytest.mark.parametrize(
+    ("address", "file"),
+    [
+        ("/", "zh/"),
+        ("/x.html?a", "zh/x.html"),
+        ("/en", "en/"),
+        ("/en/x.html", "en/x.html"),
+        ("/end.html", "zh/end.html"),
+    ],
+)
+def test_an_edition_is_served_in_its_folder(tool, address, file):
+    preview = tool("preview")
+    handler = object.__new__(preview.Handler)
+    code, name = file.split("/")
+    assert handler.translate_path(address) == str(preview.OUTPUT / code / "_build" / "html" / name)
+
+
 def test_an_edition_that_is_none_is_refused(book):
     command = [sys.executable, book / "tools" / "preview.py", "0", "xx"]
     refused = subprocess.run(command, env=environment(book), capture_output=True, encoding="utf-8")

@@ -19,7 +19,6 @@ from contextlib import redirect_stdout, suppress
 from functools import cache
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 from editions import EDITIONS
 from environment import ROOT, VARIABLES
@@ -31,8 +30,10 @@ HOOKS = [ROOT / "book" / "_ext", ROOT / "book" / "_locale"]
 PACKAGES = [ROOT / "src" / "why_attention", ROOT / "src" / "explorable"]
 IMPORT = re.compile(r"^(?:from ([\w.]+) )?import ([\w., ]+)", re.MULTILINE)
 RELOAD = """
-fetch("/next-build?after=" + performance.timeOrigin)
-  .then(() => location.reload(), () => setTimeout(() => location.reload(), 2000));
+setInterval(async () => {
+  const ended = await fetch("/last-build").then((answer) => answer.text(), () => 0);
+  if (Number(ended) > performance.timeOrigin) location.reload();
+}, 300);
 """
 
 
@@ -99,41 +100,16 @@ def setup(app) -> dict:
 # In the process that watches and serves
 
 
-class Builds:
-    """When the last build ended, for those who wait for the next."""
-
-    def __init__(self):
-        self.ended, self.changed = 0.0, threading.Condition()
-
-    def end(self) -> None:
-        with self.changed:
-            self.ended = time.time()
-            self.changed.notify_all()
-
-    def wait(self, after: float) -> None:
-        with self.changed:
-            self.changed.wait_for(lambda: self.ended > after)
-
-
 class Handler(SimpleHTTPRequestHandler):
-    """Pages of each edition, in its folder of the site; and an answer once a build has ended after a page was loaded."""
-
-    builds = Builds()
-
-    def do_GET(self):
-        address = urlsplit(self.path)
-        if address.path != "/next-build":
-            return super().do_GET()
-        self.builds.wait(after=float(parse_qs(address.query)["after"][0]) / 1000)
-        self.send_response(204)
-        self.end_headers()
+    """Pages of each edition, in its folder of the site, and when the last build ended."""
 
     def translate_path(self, path: str) -> str:
-        for edition in sorted(EDITIONS.values(), key=lambda edition: edition.folder, reverse=True):
-            if (path + "/").startswith(posixpath.join("/", edition.folder, "")):
-                self.directory = str(OUTPUT / edition.code / "_build" / "html")
-                return super().translate_path(path.removeprefix(f"/{edition.folder}") if edition.folder else path)
-        return super().translate_path(path)
+        if path == "/last-build":
+            return str(OUTPUT / "last-build")
+        within = [one for one in EDITIONS.values() if f"{path}/".startswith(posixpath.join("/", one.folder, ""))]
+        edition = max(within, key=lambda one: len(one.folder))
+        self.directory = str(OUTPUT / edition.code / "_build" / "html")
+        return super().translate_path(path.removeprefix(posixpath.join("/", edition.folder)))
 
     def end_headers(self):
         self.send_header("Cache-Control", "no-store")
@@ -205,7 +181,7 @@ def main(port: int, codes: list[str]) -> None:
             afresh = any(path.is_relative_to(folder) for path in changed & before.keys() for folder in HOOKS)
             affected = list(dict.fromkeys([*affected, *failed]))
             failed = build_editions(context, affected, afresh)
-            Handler.builds.end()
+            (OUTPUT / "last-build").write_text(f"{1000 * time.time():.0f}", encoding="utf-8")
             state = f"{', '.join(failed)} failed, until the next save" if failed else address
             print(f"── {', '.join(affected)} ({time.monotonic() - start:.1f} s): {state}", flush=True)
         before = now
