@@ -22,11 +22,9 @@ ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+(?=/)")
 
 
 @contextmanager
-def live_lab(folder: Path, home: Path) -> Iterator[str]:
-    """Serve a folder in JupyterLab, with the settings of `make lab`, and give its address.
-
-    home: where this server keeps what it remembers, so that it shares nothing with the user's or another worker's.
-    """
+def live_lab(browser: Browser, temporary) -> Iterator["Lab"]:
+    """Open a new folder in a JupyterLab with the settings of `make lab`, which shares nothing with the user's own."""
+    folder, home = temporary.mktemp("notebooks"), temporary.mktemp("jupyter")
     variables = {name: value for name, value in os.environ.items() if name != "FIGURE_CACHE"}
     for prefix, names in zip(("JUPYTER_", "JUPYTERLAB_"), FOLDERS):
         variables |= {prefix + name: str(home / name.lower()) for name in names}
@@ -38,7 +36,9 @@ def live_lab(folder: Path, home: Path) -> Iterator[str]:
     with log.open("w", encoding="utf-8") as output:
         server = subprocess.Popen(command, cwd=folder, env=variables, stdout=output, stderr=subprocess.STDOUT)
     try:
-        yield address_in(log, server)
+        lab = Lab(browser, address_in(log, server), folder)
+        yield lab
+        lab.visit.context.close()
     finally:
         server.terminate()
         try:
@@ -140,12 +140,12 @@ class Lab:
         if kind in ("error", "warning") and "blob:" in text + where:
             self.complaints.append(text)
 
-    def open(self, name: str) -> Notebook:
-        """Open a notebook with its kernel, made of two empty cells where the folder has none of that name."""
+    def open(self, name: str, *cells: nbformat.NotebookNode) -> Notebook:
+        """Open a notebook with its kernel, made of these cells or two empty ones where the folder has none of that name."""
         if not (self.folder / name).exists():
-            cells = [nbformat.v4.new_code_cell() for _ in range(2)]
             metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-            nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), self.folder / name)
+            cells = cells or [nbformat.v4.new_code_cell() for _ in range(2)]
+            nbformat.write(nbformat.v4.new_notebook(cells=list(cells), metadata=metadata), self.folder / name)
         self.visit.page.evaluate(
             """async (path) => {
                 const panel = await jupyterapp.commands.execute('docmanager:open', { path, factory: 'Notebook' });
@@ -155,6 +155,3 @@ class Lab:
             name,
         )
         return Notebook(self, name)
-
-    def close(self) -> None:
-        self.visit.context.close()

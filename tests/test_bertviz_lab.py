@@ -4,7 +4,7 @@ import os
 
 import nbformat
 import pytest
-from live_lab import Lab, live_lab
+from live_lab import live_lab
 from test_bertviz_views import HEADS, LAYERS, TOKENS, random_maps, unfold, weights_of
 
 from why_attention.pages.bertviz_views import head_view
@@ -23,11 +23,8 @@ TIMES = 5  # what BertViz itself shows draws in some of them only, for its scrip
 
 @pytest.fixture(scope="module")
 def lab(browser, tmp_path_factory):
-    folder, home = tmp_path_factory.mktemp("notebooks"), tmp_path_factory.mktemp("jupyter")
-    with live_lab(folder, home) as address:
-        lab = Lab(browser, address, folder)
+    with live_lab(browser, tmp_path_factory) as lab:
         yield lab
-        lab.close()
 
 
 def check(notebook):
@@ -65,10 +62,7 @@ def test_both_views_draw_the_first_time_in_every_notebook(lab):
 
 def test_an_untrusted_notebook_shows_the_words_alone(lab):
     output = nbformat.v4.new_output("display_data", {"text/html": head_view(random_maps(), TOKENS)._repr_html_()})
-    cells = [nbformat.v4.new_code_cell("1", outputs=[output], execution_count=1)]
-    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    nbformat.write(nbformat.v4.new_notebook(cells=cells, metadata=metadata), lab.folder / "untrusted.ipynb")
-    notebook = lab.open("untrusted.ipynb")
+    notebook = lab.open("untrusted.ipynb", nbformat.v4.new_code_cell("1", outputs=[output], execution_count=1))
     notebook.panel.locator("summary").click()
     assert "左边是查询，右边是键" in notebook.panel.locator("details").inner_text()
     assert notebook.panel.locator("iframe").count() == 0

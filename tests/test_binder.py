@@ -84,10 +84,8 @@ def test_links_between_the_notebooks_lead_from_one_to_the_other(binder):
 
 def test_bertviz_finds_its_scripts(binder):
     python, tree, variables = binder
-    program = (
-        "from why_attention.pages.bertviz_scripts import SCRIPTS; print(all(script.exists() for script in SCRIPTS))"
-    )
-    assert run(python, "-c", program, env=variables, cwd=tree).strip() == "True"
+    program = "from why_attention.pages.bertviz_scripts import SCRIPTS; [open(script, 'rb') for script in SCRIPTS]"
+    run(python, "-c", program, env=variables, cwd=tree)
 
 
 def test_jupyterlab_saves_figures_with_a_notebook(binder):

@@ -8,30 +8,8 @@ from routes import ROOT, new_branch, new_environment, new_wheel, pinned, run
 
 pytestmark = pytest.mark.routes
 
-COLABS_OWN = [
-    "scipy",
-    "pandas",
-    "ipywidgets==7.7.1",
-    "ipython==7.34.0",
-    "joblib",
-    "tqdm",
-    "pillow",
-    "safetensors",
-    "requests",
-]
-NEVER = {
-    "torch",
-    "numpy",
-    "scipy",
-    "pandas",
-    "matplotlib",
-    "triton",
-    "jax",
-    "ipython",
-    "ipywidgets",
-    "requests",
-    "pillow",
-}
+COLABS_OWN = "scipy pandas ipywidgets==7.7.1 ipython==7.34.0 joblib tqdm pillow safetensors requests".split()
+NEVER = {*"torch numpy scipy pandas matplotlib triton jax ipython ipywidgets requests pillow".split()}
 FIGURE = """
 from why_attention.figures import heads, recall, receptive_field
 for figure in (heads.figure(), recall.figure(), receptive_field.figure()):

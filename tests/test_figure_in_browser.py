@@ -1,21 +1,18 @@
 """Figures on a page without a kernel, with made-up numbers: every kind of panel and control, every way to fail."""
 
-import json
 import random
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 from chromium import Visit, hash_of, move, numbers_of, page_of, state_of
-from node import evaluate
+from small_figures import figure
 
 from explorable import (
     Axis,
     Choice,
     Companion,
     Control,
-    Explorable,
     Graph,
     Heatmap,
     Lines,
@@ -23,7 +20,6 @@ from explorable import (
     Sentence,
     Series,
     Text,
-    script,
     set_language,
 )
 
@@ -40,9 +36,35 @@ def chain(n):
     return np.array([[i, i % 2, i] for i in range(n)], float)
 
 
-def made_up(name="made-up") -> Explorable:
-    return Explorable(
-        name,
+def made_up(name="made-up"):
+    return figure(
+        Lines(
+            title=Text(zh="线", en="Lines"),
+            x=Axis(Text(zh="距离", en="distance"), limits=(0, 7), symbol="l"),
+            y=Axis(Text(zh="大小", en="size"), limits=(-16, 16), symbol="‖J_t‖_2", log10=True, resolution=0.0005),
+            series=[
+                Series(lambda power: np.outer([0.9, 1, 1.1], X * power), X, "up", focus=("kind", "up")),
+                Series(lambda power: np.outer([0.9, 1, 1.1], -X * power), X, "down", "green", focus=("kind", "down")),
+                Series(X * 2, X, Text(zh="界", en="bound"), color="blue", dashed=True, visible_if="bound"),
+            ],
+            rules=[Rule(0, Text(zh="不变", en="no change"))],
+        ),
+        Heatmap(
+            triangle,
+            title=Text(zh="矩阵", en="Matrix"),
+            rows=Text(zh="查询 i", en="query i"),
+            columns=Text(zh="键 j", en="key j"),
+            scale=Axis(Text(zh="影响", en="influence"), limits=(-20, 0), log10=True, resolution=0.005),
+        ),
+        Graph(
+            chain,
+            lambda n: np.array([[i, i + 1, 1] for i in range(n - 1)], float),
+            title=Text(zh="链", en="Chain"),
+            x=Axis(Text(zh="位置", en="position"), limits=lambda n: (-1, n)),
+            y=Axis(Text(zh="层", en="layer"), limits=(-1, 2)),
+            scale=Axis(Text(zh="步", en="step"), limits=lambda n: (0, n)),
+        ),
+        name=name,
         title=Text(zh="试验图", en="A test figure"),
         caption=Text(zh="读图：行是 i，列是 j。", en="How to read it: rows are i, columns j."),
         controls=[
@@ -50,36 +72,6 @@ def made_up(name="made-up") -> Explorable:
             Control("power", [0.5, 1.0, 2.0], label=Text(zh="幂", en="power")),
             Control("kind", {"up": Text(zh="升", en="rising"), "down": Text(zh="降", en="falling")}, label="±"),
             Control("bound", [False, True], label=Text(zh="界", en="bound"), advanced=True),
-        ],
-        panels=[
-            Lines(
-                title=Text(zh="线", en="Lines"),
-                x=Axis(Text(zh="距离", en="distance"), limits=(0, 7), symbol="l"),
-                y=Axis(Text(zh="大小", en="size"), limits=(-16, 16), symbol="‖J_t‖_2", log10=True, resolution=0.0005),
-                series=[
-                    Series(lambda power: np.outer([0.9, 1, 1.1], X * power), X, "up", focus=("kind", "up")),
-                    Series(
-                        lambda power: np.outer([0.9, 1, 1.1], -X * power), X, "down", "green", focus=("kind", "down")
-                    ),
-                    Series(X * 2, X, Text(zh="界", en="bound"), color="blue", dashed=True, visible_if="bound"),
-                ],
-                rules=[Rule(0, Text(zh="不变", en="no change"))],
-            ),
-            Heatmap(
-                triangle,
-                title=Text(zh="矩阵", en="Matrix"),
-                rows=Text(zh="查询 i", en="query i"),
-                columns=Text(zh="键 j", en="key j"),
-                scale=Axis(Text(zh="影响", en="influence"), limits=(-20, 0), log10=True, resolution=0.005),
-            ),
-            Graph(
-                chain,
-                lambda n: np.array([[i, i + 1, 1] for i in range(n - 1)], float),
-                title=Text(zh="链", en="Chain"),
-                x=Axis(Text(zh="位置", en="position"), limits=lambda n: (-1, n)),
-                y=Axis(Text(zh="层", en="layer"), limits=(-1, 2)),
-                scale=Axis(Text(zh="步", en="step"), limits=lambda n: (0, n)),
-            ),
         ],
         sentence=Sentence(
             Text(zh="n = {n}，{steps} 步，{kind}，{size}。", en="n = {n}, {steps} steps, {kind}, {size}."),
@@ -111,49 +103,25 @@ def made_up_page(tmp_path_factory):
 
 def show(visit, folder, *panels, n=(3, 4)):
     """Open a page of one figure with these panels, one a row, and the control n."""
-    control = Control("n", list(n), label="n")
-    rows, sentence = [1] * len(panels), Sentence("-")
-    figure = Explorable(
-        "one", title="one", caption="-", controls=[control], panels=list(panels), rows=rows, sentence=sentence
-    )
-    (folder / "page.html").write_text(page_of([figure], "en"), encoding="utf-8")
+    one = figure(*panels, controls=[Control("n", list(n), label="n")], rows=[1] * len(panels))
+    (folder / "page.html").write_text(page_of([one], "en"), encoding="utf-8")
     return visit.open((folder / "page.html").as_uri())
 
 
 @pytest.fixture
-def visit(browser):
-    visit = Visit(browser)
+def visit(browser, request):
+    """A visit in a browser with the options that are a test's parameter."""
+    visit = Visit(browser, **getattr(request, "param", {}))
     yield visit
     visit.close()
 
 
-def test_first_picture_follows_the_contract(visit, made_up_page):
-    page = visit.open((made_up_page / "zh.html").as_uri())
-    assert state_of(page) == "n=8;power=0.5;kind=up;bound=false"
-    figure = page.locator("figure.explorable").first
-    assert figure.locator("output").get_attribute("aria-live") == "polite"
-    assert figure.locator("output").inner_text() == "n = 8，7 步，升，长。"
-    assert figure.locator("input[type=range]").count() == 2
-    assert figure.locator('[name="n"]').get_attribute("aria-valuetext") == "8"
-    assert page.locator("figure figure").count() == 0
-    assert figure.locator("img.still").is_hidden()
+@pytest.fixture
+def page(visit, made_up_page):
+    return visit.open((made_up_page / "zh.html").as_uri())
 
 
-def test_drawn_numbers_are_the_functions_own(visit, made_up_page):
-    page = visit.open((made_up_page / "zh.html").as_uri())
-    move(page, "n")
-    lines, heatmap, graph = numbers_of(page)["panels"]
-    matrix = np.array([np.nan if v is None else v for v in heatmap["values"]]).reshape(heatmap["shape"])
-    expected = np.where(np.isinf(triangle(12, 0.5)), np.nan, triangle(12, 0.5))
-    np.testing.assert_allclose(matrix, expected, atol=0.05)
-    np.testing.assert_allclose(lines["series"][0]["y"], np.outer([0.9, 1, 1.1], X * 0.5), atol=0.05)
-    np.testing.assert_allclose(lines["series"][1]["y"], [-X * 0.5], atol=0.05)  # aside: the median alone
-    np.testing.assert_allclose(graph["nodes"], chain(12), atol=1e-3)
-    assert len(graph["edges"]) == 11
-
-
-def test_a_family_is_drawn_whole_in_focus_and_elsewhere_its_median_only(visit, made_up_page):
-    page = visit.open((made_up_page / "zh.html").as_uri())
+def test_a_family_is_drawn_whole_in_focus_and_elsewhere_its_median_only(page):
     lines = "(path) => [path.parentNode.getAttribute('class'), path.getAttribute('d').split('M').length - 1]"
     seen = []
     for _ in range(3):
@@ -163,8 +131,7 @@ def test_a_family_is_drawn_whole_in_focus_and_elsewhere_its_median_only(visit, m
     assert seen == [{"vermilion": 3, "aside": 0}, {"green": 3, "aside": 0}, {"vermilion": 3, "aside": 0}]
 
 
-def test_canvas_shows_zero_clear_and_values_in_colour(visit, made_up_page):
-    page = visit.open((made_up_page / "zh.html").as_uri())
+def test_canvas_shows_zero_clear_and_values_in_colour(page):
     pixel = "([x, y]) => [...document.querySelector('canvas').getContext('2d').getImageData(x, y, 1, 1).data]"
     assert page.evaluate(pixel, [7, 0])[3] == 0  # row 0, column 7: no path
     diagonal, corner = page.evaluate(pixel, [0, 0]), page.evaluate(pixel, [0, 7])
@@ -172,8 +139,7 @@ def test_canvas_shows_zero_clear_and_values_in_colour(visit, made_up_page):
     assert diagonal != corner
 
 
-def test_two_figures_share_nothing(visit, made_up_page):
-    page = visit.open((made_up_page / "zh.html").as_uri())
+def test_two_figures_share_nothing(page):
     before = [(state_of(page, i), hash_of(page, i)) for i in (1, 2)]
     move(page, "n", figure=0)
     page.wait_for_timeout(400)
@@ -183,8 +149,7 @@ def test_two_figures_share_nothing(visit, made_up_page):
     assert [state_of(page, i)[:4] for i in range(3)] == ["n=12", "n=8;", "n=8;"]
 
 
-def test_address_carries_the_state_and_start_leaves_it_clean(visit, made_up_page):
-    page = visit.open((made_up_page / "zh.html").as_uri())
+def test_address_carries_the_state_and_start_leaves_it_clean(page):
     move(page, "power", figure=1)
     move(page, "kind", figure=2)
     page.wait_for_timeout(400)
@@ -198,25 +163,8 @@ def test_hostile_addresses_neither_run_nor_show(visit, made_up_page):
     random.seed(0)
     page = visit.open((made_up_page / "zh.html").as_uri())
     start = state_of(page)
-    parts = [
-        "made-up:",
-        "n=",
-        "kind=",
-        "<img src=x onerror=window.hit=1>",
-        "javascript:window.hit=1",
-        "__proto__=",
-        "%",
-        "%F0%9F",
-        "=",
-        ";",
-        "&",
-        "constructor",
-        "1e999",
-        "NaN",
-        "toString",
-        "'\"",
-        "9" * 50,
-    ]
+    hostile = "<img src=x onerror=window.hit=1> javascript:window.hit=1 __proto__= constructor toString"
+    parts = [*hostile.split(" "), *"made-up: n= kind= % %F0%9F = ; & 1e999 NaN '\"".split(), "9" * 50]
     for _ in range(60):
         fragment = "".join(random.choices(parts, k=random.randint(1, 9)))
         page.evaluate("(fragment) => { location.hash = fragment }", fragment)
@@ -239,18 +187,8 @@ def test_keyboard_alone_reaches_and_moves_every_control(visit, made_up_page):
         assert outline != "none", seen
         if seen[-1] == "SUMMARY":
             page.keyboard.press("Enter")
-    assert seen == [
-        "n",
-        "power",
-        "kind",
-        "SUMMARY",
-        "bound",
-        "SVG",
-        "SVG",
-        "SVG",
-        "SUMMARY",
-        "DIV",
-    ]  # the table scrolls
+    # no box to type in, without a kernel; the last one, a table, scrolls
+    assert seen == ["n", "power", "kind", "SUMMARY", "bound", "SVG", "SVG", "SVG", "SUMMARY", "DIV"]
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "copy"
     page.locator('[name="bound"]').first.focus()
@@ -266,27 +204,17 @@ def readout(page, figure: int = 0) -> str:
     return page.locator("figure.explorable").nth(figure).locator(".readout").inner_text()
 
 
-def test_before_it_is_touched_the_readout_says_how_to_read(visit, made_up_page):
-    page = visit.open((made_up_page / "zh.html").as_uri())
-    assert "方向键" in readout(page)
-
-
-def test_pointing_at_a_cell_reads_its_value(visit, made_up_page):
-    page = visit.open((made_up_page / "zh.html").as_uri())
+def test_pointing_reads_a_cells_value_or_every_series_of_a_line(page):
+    assert "方向键" in readout(page)  # before it is touched, how to read it
     box = page.locator("canvas").first.bounding_box()  # 8 by 8 cells
     page.mouse.move(box["x"] + box["width"] * 2.5 / 8, box["y"] + box["height"] * 5.5 / 8)
     assert readout(page) == "查询 i = 6，键 j = 3：矩阵 影响 0.032"  # 10^(−3 · 0.5)
     page.mouse.move(box["x"] + box["width"] * 6.5 / 8, box["y"] + box["height"] * 0.5 / 8)
     assert readout(page) == "查询 i = 1，键 j = 7：矩阵 恰为 0：没有通路"
-
-
-def test_pointing_at_a_line_reads_every_series_there(visit, made_up_page):
-    page = visit.open((made_up_page / "zh.html").as_uri())
     plot = picture(page, 0).locator("svg").bounding_box()
     page.mouse.move(plot["x"] + plot["width"] * 4.1 / 7, plot["y"] + 20)
-    assert (
-        readout(page) == "l = 4：up 100 (63.1 … 158)；down 0.01"
-    )  # 10^(4 · 0.5), and times 0.9 and 1.1 in the exponent
+    # 10^(4 · 0.5), and times 0.9 and 1.1 in the exponent
+    assert readout(page) == "l = 4：up 100 (63.1 … 158)；down 0.01"
 
 
 @pytest.mark.parametrize("place", [0, 0.05, 0.5, 1])
@@ -321,8 +249,7 @@ def test_arrow_keys_walk_over_every_kind_of_panel_and_escape_leaves(visit, made_
     assert page.evaluate("scrollY") == scrolled  # the keys did not scroll the page
 
 
-def test_a_pick_stays_while_the_figure_moves_and_follows_its_numbers(visit, made_up_page):
-    page = visit.open((made_up_page / "zh.html").as_uri())
+def test_a_pick_stays_while_the_figure_moves_and_follows_its_numbers(page):
     picture(page, 1).focus()
     for _ in range(4):
         page.keyboard.press("ArrowDown")
@@ -421,32 +348,27 @@ def test_the_table_holds_the_numbers_drawn(visit, made_up_page):
     assert tables.locator("table").nth(1).locator("tbody tr").count() == 12
 
 
-def test_the_link_copies_the_state_and_opens_it(browser, made_up_page):
-    visit = Visit(browser, permissions=["clipboard-read", "clipboard-write"])
-    page = visit.open((made_up_page / "en.html").as_uri())
+@pytest.mark.parametrize("visit", [{"permissions": ["clipboard-read", "clipboard-write"]}], indirect=True)
+def test_the_link_copies_the_state_and_opens_it(visit, page):
     move(page, "n")
     move(page, "kind")
     page.locator("a.copy").first.click()
-    page.wait_for_function("document.querySelector('a.copy').textContent === 'Copied'")
+    page.wait_for_function("document.querySelector('a.copy').textContent === '已复制'")
     address = page.evaluate("navigator.clipboard.readText()")
     assert address == page.locator("a.copy").first.get_attribute("href")
     state = state_of(page)
     page.goto("about:blank")
     assert state_of(visit.open(address)) == state == "n=12;power=0.5;kind=down;bound=false"
-    visit.close()
 
 
-def test_a_page_without_a_clipboard_copies_all_the_same(browser, made_up_page):
-    visit = Visit(browser)
+def test_a_page_without_a_clipboard_copies_all_the_same(visit, made_up_page):
     visit.page.add_init_script("Object.defineProperty(navigator, 'clipboard', { value: undefined })")
     page = visit.open((made_up_page / "en.html").as_uri())
     page.locator("a.copy").first.click()
     page.wait_for_function("document.querySelector('a.copy').textContent === 'Copied'")
-    visit.close()
 
 
-def test_the_sentence_is_announced_whole_and_once_a_change(visit, made_up_page):
-    page = visit.open((made_up_page / "zh.html").as_uri())
+def test_the_sentence_is_announced_whole_and_once_a_change(page):
     output = page.locator("figure.explorable output").first
     assert output.get_attribute("aria-atomic") == "true"
     page.wait_for_function("document.querySelector('output').getAttribute('aria-busy') === 'false'")
@@ -456,27 +378,21 @@ def test_the_sentence_is_announced_whole_and_once_a_change(visit, made_up_page):
     page.wait_for_function("document.querySelector('output').getAttribute('aria-busy') === 'false'")
 
 
-def test_a_page_offers_its_grid_only(visit, made_up_page):
-    page = visit.open((made_up_page / "zh.html").as_uri())
-    assert page.locator("input[type=number]:visible").count() == 0
-
-
-def test_nothing_moves_by_itself(browser, made_up_page):
-    visit = Visit(browser, reduced_motion="reduce")
-    page = visit.open((made_up_page / "zh.html").as_uri())
+@pytest.mark.parametrize("visit", [{"reduced_motion": "reduce"}], indirect=True)
+def test_nothing_moves_by_itself(page):
     styles = "[...document.querySelectorAll('figure.explorable *')].map((e) => getComputedStyle(e))"
     assert page.evaluate(f"{styles}.every((s) => s.animationName === 'none' && s.transitionDuration === '0s')")
-    visit.close()
 
 
-def test_touch_moves_a_slider(browser, made_up_page):
-    visit = Visit(browser, has_touch=True, is_mobile=True, viewport={"width": 360, "height": 740})
-    page = visit.open((made_up_page / "zh.html").as_uri())
+TOUCH = {"has_touch": True, "is_mobile": True, "viewport": {"width": 360, "height": 740}}
+
+
+@pytest.mark.parametrize("visit", [TOUCH], indirect=True)
+def test_touch_moves_a_slider(page):
     box = page.locator('figure.explorable [name="n"]').first.bounding_box()
     assert box["height"] >= 24
     page.touchscreen.tap(box["x"] + box["width"] - 3, box["y"] + box["height"] / 2)
     assert state_of(page).startswith("n=12")
-    visit.close()
 
 
 def test_english_page_speaks_english(visit, made_up_page):
@@ -487,81 +403,57 @@ def test_english_page_speaks_english(visit, made_up_page):
     assert not any("\u4e00" <= letter <= "\u9fff" for letter in text)
 
 
-def test_a_language_without_words_takes_those_of_its_primary_subtag_or_english():
-    module = json.dumps((Path(script.__file__).parent / "js" / "words.js").as_uri())
-    more = "['zh', 'zh-CN', 'en', 'fr', ''].map((language) => wordsOf(language).more)"
-    words = evaluate(f"import {{ wordsOf }} from {module};", more)
-    assert words == ["更多设置", "更多设置", "More settings", "More settings", "More settings"]
+DAMAGE = {  # what becomes of the frames, the page's language and what it says: one without words says it in English
+    "flipped": (r'"frames":"\1AAAA\3"', "zh-CN", "静态画面"),
+    "cut": (r'"frames":"\1"', "en", "still picture"),
+    "empty": ('"frames":""', "fr", "still picture"),
+    "lost": ("", "zh", "静态画面"),
+}
 
 
-@pytest.mark.parametrize("damage", ["flipped", "cut", "empty", "lost"])
-@pytest.mark.parametrize(("language", "sentence"), [("zh-CN", "静态画面"), ("en", "still picture")])
-def test_damaged_data_leaves_the_picture_and_a_sentence(browser, tmp_path, damage, language, sentence):
-    def spoil(found):
-        data = found[1]
-        middle = len(data) // 2
-        return {
-            "flipped": f'"frames":"{data[:middle]}AAAA{data[middle + 4 :]}"',
-            "cut": f'"frames":"{data[:middle]}"',
-            "empty": '"frames":""',
-            "lost": "",
-        }[damage]
-
-    set_language("zh" if language == "zh-CN" else "en")
-    path = tmp_path / "page.html"
-    page, count = re.subn('"frames":"(.*?)"', spoil, page_of([made_up()], language))
+@pytest.mark.parametrize(("damaged", "language", "sentence"), DAMAGE.values(), ids=DAMAGE)
+def test_damaged_data_leaves_the_picture_and_a_sentence(visit, made_up_page, damaged, language, sentence):
+    whole = re.sub('(lang="|"language":")zh"', rf'\1{language}"', page_of([made_up()]))
+    half = len(re.search('"frames":"(.*?)"', whole)[1]) // 2
+    path = made_up_page / "damaged.html"
+    page, count = re.subn(f'"frames":"(.{{{half}}})(.{{4}})(.*?)"', damaged, whole)
     assert count == 1
     path.write_text(page, encoding="utf-8")
-    set_language("zh")
-    visit = Visit(browser)
     page = visit.open(path.as_uri(), figures=False)
-    page.wait_for_selector(".notice")
     assert sentence in page.locator(".notice").inner_text()
     assert page.locator("img.still").is_visible()
     assert page.locator("input").count() == 0
-    visit.close()
 
 
-def test_browser_without_decompression_says_so(browser, made_up_page):
-    visit = Visit(browser)
-    visit.page.add_init_script("delete window.DecompressionStream")
+LACKS = {"window.DecompressionStream": "太旧", "Float64Array.__proto__.prototype.findLastIndex": "静态画面"}
+
+
+@pytest.mark.parametrize(("lacks", "says"), LACKS.items())
+def test_a_browser_that_cannot_unpack_or_draw_leaves_the_picture_and_says_so(visit, made_up_page, lacks, says):
+    visit.page.add_init_script(f"delete {lacks}")
     page = visit.open((made_up_page / "zh.html").as_uri(), figures=False)
-    page.wait_for_selector(".notice")
-    assert "太旧" in page.locator(".notice").first.inner_text()
-    assert page.locator("img.still").first.is_visible()
-    visit.close()
-
-
-def test_a_drawing_that_fails_leaves_the_picture_and_a_sentence(browser, made_up_page):
-    """As in a browser that unpacks the frames but lacks something newer."""
-    visit = Visit(browser)
-    visit.page.add_init_script("delete Object.getPrototypeOf(Float64Array.prototype).findLastIndex")
-    page = visit.open((made_up_page / "zh.html").as_uri(), figures=False)
-    page.wait_for_selector(".notice")
+    assert says in page.locator(".notice").first.inner_text()
     assert page.locator("img.still").first.is_visible()
     assert page.locator("input, output, svg, .foot").count() == 0
-    visit.close()
 
 
-def test_without_javascript_the_picture_shows(browser, made_up_page):
-    visit = Visit(browser, java_script_enabled=False)
-    page = visit.open((made_up_page / "zh.html").as_uri(), figures=False)
-    image = page.locator("img.still").first
+@pytest.mark.parametrize("visit", [{"java_script_enabled": False}], indirect=True)
+def test_without_javascript_the_picture_shows(visit, made_up_page):
+    image = visit.open((made_up_page / "zh.html").as_uri(), figures=False).locator("img.still").first
     assert image.is_visible()
     assert "n = 8，7 步，升，长。" in image.get_attribute("alt")
-    visit.close()
 
 
-def test_print_shows_the_still_picture(visit, made_up_page):
-    page = visit.open((made_up_page / "zh.html").as_uri())
+def test_only_print_shows_the_still_picture(page):
+    assert page.locator("img.still").first.is_hidden()
     page.emulate_media(media="print")
     assert page.locator("img.still").first.is_visible()
     assert page.locator(".stage").first.is_hidden()
 
 
 @pytest.mark.parametrize("width", [320, 360, 768, 1280])
-def test_nothing_overflows_or_shifts(browser, made_up_page, width):
-    visit = Visit(browser, viewport={"width": width, "height": 800})
+def test_nothing_overflows_or_shifts(visit, made_up_page, width):
+    visit.page.set_viewport_size({"width": width, "height": 800})
     page = visit.open((made_up_page / "zh.html").as_uri())
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     scales = "[...document.querySelectorAll('.stage > svg, .layered > svg')].map((svg) => svg.getScreenCTM().a)"
@@ -575,11 +467,10 @@ def test_nothing_overflows_or_shifts(browser, made_up_page, width):
     page.locator(".numbers > summary").first.click()
     page.locator(".tables table").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    visit.close()
 
 
 @pytest.mark.parametrize("width", [280, 320, 1280])
-def test_numbers_without_an_end_and_long_labels_are_drawn(browser, tmp_path, width):
+def test_numbers_without_an_end_and_long_labels_are_drawn(visit, tmp_path, width):
     set_language("en")
     nothing, unit = [-np.inf] * 3, Axis("size", limits=(0, 9), resolution=0.01)
     decades = Axis("amount", limits=(-3, 0), log10=True, resolution=0.0005)
@@ -589,7 +480,7 @@ def test_numbers_without_an_end_and_long_labels_are_drawn(browser, tmp_path, wid
         Lines("large", unit, Axis("size", (-1e300, 1e300)), [Series([-1e300, 0, 1e300], [0, 1, 2], "all")]),
         Heatmap(lambda n: np.array([[0.5, -np.inf]] * n), "map", "row", "column", unit, companion=Companion(lambda n: np.array([[-np.inf, 1]] * n), "beside")),
     ]  # fmt: skip
-    visit = Visit(browser, viewport={"width": width, "height": 800})
+    visit.page.set_viewport_size({"width": width, "height": 800})
     page = show(visit, tmp_path, *panels)
     plots = "(plots) => plots.map((plot) => plot.width.baseVal.value * plot.getCTM().a)"
     drawn = page.locator("figure svg svg").evaluate_all(plots)
@@ -610,4 +501,3 @@ def test_numbers_without_an_end_and_long_labels_are_drawn(browser, tmp_path, wid
     page.locator("figure .tables table").first.wait_for()
     assert page.locator("figure .tables table").nth(3).locator("td").all_text_contents() == 3 * ["0.5", "0"]
     assert "Infinity" not in page.locator("figure").inner_text()
-    visit.close()
