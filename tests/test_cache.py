@@ -65,7 +65,9 @@ def test_a_module_whose_changes_nobody_sees_is_refused(package, module):
         Cache(None, module, [package])
 
 
-@pytest.mark.parametrize("file", ["figures/one.py", "used.py", "deep.py", "__init__.py", "data.json"])
+@pytest.mark.parametrize(
+    "file", ["figures/one.py", "figures/__init__.py", "used.py", "deep.py", "__init__.py", "data.json"]
+)
 def test_a_change_computes_again_and_drops_the_outdated_block(made, package, file):
     assert made.load("name", lambda: b"old") == b"old"
     change(package / "idle.py")
