@@ -8,13 +8,9 @@ import torch
 from why_attention import parallel_scan as module
 from why_attention.parallel_scan import loop, parallel_scan, scan_rounds
 
-LENGTHS = [1, 2, 3, 4, 5, 8, 9, 1000]
-each_length = pytest.mark.parametrize("T", LENGTHS)
+each_length = pytest.mark.parametrize("T", [1, 2, 3, 4, 5, 8, 9, 1000, 4096])
 both = pytest.mark.parametrize("function", [loop, parallel_scan])
-DEVICES = [
-    "cpu",
-    pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")),
-]
+DEVICES = ["cpu", *["cuda"] * torch.cuda.is_available()]
 
 
 def random_steps(*shape, seed=0):
@@ -45,12 +41,6 @@ def test_loop_is_the_recurrence_written_out(T, shape):
 @each_length
 def test_scan_equals_the_loop(T, shape, device):
     a, b = (steps.to(device) for steps in random_steps(T, *shape))
-    close(parallel_scan(a, b), loop(a, b))
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_scan_equals_the_loop_after_4096_steps(seed):
-    a, b = random_steps(4096, 4, seed=seed)
     close(parallel_scan(a, b), loop(a, b))
 
 
@@ -89,7 +79,6 @@ def test_inputs_are_left_as_they_were(function):
 
 
 def test_rounds():
-    assert [scan_rounds(T) for T in (1, 2, 3, 4, 5, 1000, 1024, 1025, 4096)] == [0, 1, 2, 2, 3, 10, 10, 11, 12]
     for T in range(1, 2000):
         assert scan_rounds(T) == math.ceil(math.log2(T))
 
@@ -107,23 +96,20 @@ def test_one_round_less_does_not_reach_the_first_step(T, monkeypatch):
 @both
 def test_what_does_not_fit_is_refused(function):
     a, b = random_steps(4, 3)
-    with pytest.raises(ValueError, match=r"^a has shape \(4, 3\), but b has \(3, 3\): both must be the same"):
-        function(a, b[:3])
-    with pytest.raises(ValueError, match=r"^a has shape \(4, 1\), but b has \(4, 3\): both must be the same"):
-        function(a[:, :1], b)
-    with pytest.raises(ValueError, match=r"^a and b have shape \(0, 3\): it must be \(T, …\), with T at least 1"):
-        function(a[:0], b[:0])
-    with pytest.raises(ValueError, match=r"^a and b have shape \(\): it must be \(T, …\), with T at least 1"):
-        function(a[0, 0], b[0, 0])
-    with pytest.raises(ValueError, match="^a is torch.float32, but b is torch.float64: both must be the same"):
-        function(a.float(), b)
-    for bad in (math.nan, math.inf):
-        bad_steps = a.clone()
-        bad_steps[1:3, 0] = bad
-        with pytest.raises(ValueError, match="^a has 2 NaN or infinite among its 12 numbers: it must have 0"):
-            function(bad_steps, b)
-        with pytest.raises(ValueError, match="^b has 2 NaN or infinite among its 12 numbers: it must have 0"):
-            function(a, bad_steps)
+    for one, other, words in (
+        (a, b[:3], r"a has shape \(4, 3\), but b has \(3, 3\): both must be the same"),
+        (a[:, :1], b, r"a has shape \(4, 1\), but b has \(4, 3\): both must be the same"),
+        (a[:0], b[:0], r"a and b have shape \(0, 3\): it must be \(T, …\), with T at least 1"),
+        (a[0, 0], b[0, 0], r"a and b have shape \(\): it must be \(T, …\), with T at least 1"),
+        (a.float(), b, "a is torch.float32, but b is torch.float64: both must be the same"),
+    ):
+        with pytest.raises(ValueError, match=f"^{words}"):
+            function(one, other)
+    bad = a.clone()
+    bad[1:3, 0] = torch.tensor([math.nan, math.inf])
+    for name, steps in (("a", (bad, b)), ("b", (a, bad))):
+        with pytest.raises(ValueError, match=f"^{name} has 2 NaN or infinite among its 12 numbers: it must have 0"):
+            function(*steps)
 
 
 @pytest.mark.parametrize("T", [0, -1, 2.0, True])
