@@ -57,12 +57,12 @@ def read(text):
     return nbformat.reads(text, as_version=4)
 
 
-def written(notebook):
+def texts_of(notebook):
     """Return the sources of the cells of text."""
     return [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
 
 
-def squeezed(text):
+def squeeze(text):
     return re.sub(r"\s", "", text)
 
 
@@ -80,11 +80,11 @@ def links(sources):
     ]
 
 
-def spoken(token, link=lambda address: address):
+def pieces_of(token, link=lambda address: address):
     """Return the pieces of a paragraph, white space left out: [kind, text] of each, runs of text joined."""
     pieces = []
     for child in token.children:
-        text = link(child.attrs["href"]) if child.type == "link_open" else squeezed(child.content)
+        text = link(child.attrs["href"]) if child.type == "link_open" else squeeze(child.content)
         kind = "text" if child.type in ("text", "softbreak") else child.type
         if kind == "text" and pieces and pieces[-1][0] == "text":
             pieces[-1][1] += text
@@ -100,7 +100,7 @@ def blocks(markdown, link=lambda address: address):
         code_cell = token.type == "fence" and token.info.startswith("{code-cell}")
         if code_cell or token.type in ("front_matter", "myst_block_break"):
             continue
-        content = spoken(token, link) if token.type == "inline" else token.content.rstrip("\n")
+        content = pieces_of(token, link) if token.type == "inline" else token.content.rstrip("\n")
         found.append((token.type, token.tag, token.markup, token.info, content))
     return found
 
@@ -142,21 +142,21 @@ def test_code_cells_are_the_pages_own_in_order(derive, edition, page):
 @each_text
 def test_no_block_and_no_word_of_a_page_is_lost(derive, edition, page):
     source = (ROOT / "book" / edition / page).read_text(encoding="utf-8")
-    notebook = "\n\n".join(written(read(derive(edition, page))))
+    notebook = "\n\n".join(texts_of(read(derive(edition, page))))
     assert blocks(notebook) == blocks(source, link=as_notebook)
 
 
 @pytest.mark.parametrize("page", PAGES)
 def test_english_text_keeps_its_lines(derive, page):
     source = (ROOT / "book" / "en" / page).read_text(encoding="utf-8")
-    for cell in written(read(derive("en", page))):
+    for cell in texts_of(read(derive("en", page))):
         assert cell.replace(".ipynb", ".md") in source
 
 
 @each_text
 def test_links_between_pages_lead_to_notebooks_that_are_there(all_notebooks, edition, page):
     path = (all_notebooks / edition / page).with_suffix(".ipynb")
-    sources = written(nbformat.read(path, as_version=4))
+    sources = texts_of(nbformat.read(path, as_version=4))
     own = [urlsplit(address).path for address in links(sources) if not urlsplit(address).scheme]
     assert [address for address in own if address and not (path.parent / address).exists()] == []
     assert not any(address.endswith(".md") for address in own)
@@ -167,7 +167,7 @@ def test_links_to_other_sites_stay_as_they_are(derive, edition, page):
     source = (ROOT / "book" / edition / page).read_text(encoding="utf-8")
     outside = [
         [link for link in links(text) if urlsplit(link).scheme]
-        for text in ([source], written(read(derive(edition, page))))
+        for text in ([source], texts_of(read(derive(edition, page))))
     ]
     assert outside[0] == outside[1]
 
@@ -265,7 +265,7 @@ def notebook_text(text, derived):
     return nbformat.writes(notebook) + "\n"
 
 
-def changed_by_a_reader(path):
+def change_as_a_reader(path):
     """Change a notebook as JupyterLab does when a reader writes, runs and saves."""
     notebook = nbformat.read(path, as_version=4)
     notebook.cells[0].source += "\n\nmy own note"
@@ -298,14 +298,14 @@ def test_a_notebook_is_written_where_there_is_none(write, target):
 
 def test_a_readers_notebook_stays_while_the_page_is_the_same(write, target):
     write(notebook_text("the page", "1"), target)
-    readers = changed_by_a_reader(target)
+    readers = change_as_a_reader(target)
     write(notebook_text("the page", "1"), target)
     assert folder_of(target) == {"page.ipynb": readers}
 
 
 def test_a_readers_notebook_is_set_aside_when_the_page_has_changed(write, target, capsys):
     write(notebook_text("the page", "1"), target)
-    readers = changed_by_a_reader(target)
+    readers = change_as_a_reader(target)
     write(notebook_text("the new page", "2"), target)
     assert folder_of(target) == {"page.ipynb": notebook_text("the new page", "2"), "page.before-1.ipynb": readers}
     said = capsys.readouterr().out
@@ -317,7 +317,7 @@ def test_no_notebook_that_was_set_aside_is_ever_overwritten(write, target):
     kept = []
     for number in range(4):
         write(notebook_text("the page", str(number)), target)
-        kept.append(changed_by_a_reader(target))
+        kept.append(change_as_a_reader(target))
     now = folder_of(target)
     assert now.pop("page.ipynb") == kept.pop()
     assert sorted(now) == ["page.before-1.ipynb", "page.before-2.ipynb", "page.before-3.ipynb"]

@@ -22,7 +22,7 @@ FIGURES = [f"{folder_of(edition)}/{name}.html" for edition in EDITIONS for name 
 PAGES = [f"{folder_of(edition)}/{name}.html" for edition in EDITIONS for name in [*SHOWN, *PLAIN]]
 
 
-def shown(path: str) -> list[str]:
+def figures_on(path: str) -> list[str]:
     return SHOWN[path.split("/")[-1].removesuffix(".html")]
 
 
@@ -111,8 +111,8 @@ def test_no_page_scrolls_sideways(reading):
 def test_page_works_from_a_file(visit, site_folder, path):
     page = visit.open((site_folder / path[1:]).as_uri())
     figures = page.locator("figure.explorable")
-    assert [figure.get_attribute("data-name") for figure in figures.all()] == shown(path)
-    for number in range(len(shown(path))):
+    assert [figure.get_attribute("data-name") for figure in figures.all()] == figures_on(path)
+    for number in range(len(figures_on(path))):
         before = hash_of(page, number)
         move(page, figures.nth(number).locator("[name]").first.get_attribute("name"), number)
         assert hash_of(page, number) != before
@@ -123,7 +123,7 @@ def test_without_javascript_the_picture_shows(browser, site, path):
     visit = Visit(browser, java_script_enabled=False)
     page = visit.open(site + path, figures=False)
     images = page.locator("figure.explorable img.still")
-    assert images.count() == len(shown(path))
+    assert images.count() == len(figures_on(path))
     for image in images.all():
         assert image.is_visible()
         assert image.evaluate("(image) => image.naturalWidth") > 300

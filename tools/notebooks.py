@@ -20,7 +20,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from repository import colab, repository, source
 
 sys.path.append(str(ROOT / "book" / "_ext"))  # where the site's rules are
-from chinese_lines import spaceless  # noqa: E402
+from chinese_lines import needs_no_space  # noqa: E402
 
 NOTEBOOKS = ROOT / "_notebooks"
 LINK = re.compile(r"\]\(((?!\w+:)[^)\s#]+)\.md(?=[)#])")  # to another page of the book
@@ -52,7 +52,7 @@ def join_lines(text: str) -> str:
             before = read_lines(contents)
             if len(before) != len(contents):
                 break  # code that goes over lines
-            if contents[number].startswith("$$") or not spaceless(before[number - 1], before[number]):
+            if contents[number].startswith("$$") or not needs_no_space(before[number - 1], before[number]):
                 continue
             joined = [*contents[: number - 1], contents[number - 1] + contents[number], *contents[number + 1 :]]
             if "".join(read_lines(joined)) == "".join(before):  # else marks would mean something else: **甲。**乙
@@ -107,7 +107,7 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def derived_from(notebook: Path) -> str:
+def page_digest(notebook: Path) -> str:
     """Return the digest of the page that a notebook was derived from, whatever a reader has done to it since."""
     try:
         return str(json.loads(notebook.read_bytes())["metadata"]["why_attention"]["derived"])
@@ -119,7 +119,7 @@ def write(text: str, target: Path) -> None:
     """Write a notebook where there is none of the same page; set aside one of an earlier page."""
     now = nbformat.reads(text, as_version=4).metadata["why_attention"]["derived"]
     if target.exists():
-        if derived_from(target) == now:
+        if page_digest(target) == now:
             return
         aside = next(path for n in range(1, 10**6) if not (path := target.with_suffix(f".before-{n}.ipynb")).exists())
         target.rename(aside)

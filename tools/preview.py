@@ -119,7 +119,7 @@ class Handler(SimpleHTTPRequestHandler):
         pass
 
 
-def saved() -> dict[Path, int]:
+def save_times() -> dict[Path, int]:
     """Return when each file that the book is made of was saved last."""
     times = {}
     for path in [path for root in WATCHED for path in (root.rglob("*") if root.is_dir() else [root])]:
@@ -174,7 +174,7 @@ def main(port: int, codes: list[str]) -> None:
     before: dict[Path, int] = {}
     failed: list[str] = []
     while True:
-        now = saved()
+        now = save_times()
         changed = {path for path in now.keys() | before.keys() if now.get(path) != before.get(path)}
         if affected := editions_of(changed, codes):
             start = time.monotonic()

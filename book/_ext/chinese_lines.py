@@ -10,7 +10,7 @@ PUNCTUATION = "[\u3000-\u303f\uff00-\uffef‘’“”…—·]"  # of Chinese t
 SPACELESS = re.compile(f"{PUNCTUATION}\n|\n{PUNCTUATION}|{HAN}\n{HAN}")
 
 
-def spaceless(before: str, after: str) -> bool:
+def needs_no_space(before: str, after: str) -> bool:
     """Return whether Chinese text has no space between two pieces that stand on two lines."""
     return SPACELESS.search(f"{before[-1:]}\n{after[:1]}") is not None
 
@@ -23,7 +23,7 @@ def join_lines(app, doctree) -> None:
         siblings = line_break.parent.children
         place = next(i for i, node in enumerate(siblings) if node is line_break)
         before, after = ("".join(node.astext() for node in part) for part in (siblings[:place], siblings[place + 1 :]))
-        if spaceless(before, after):
+        if needs_no_space(before, after):
             line_break.parent.remove(line_break)
 
 
