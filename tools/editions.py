@@ -1,11 +1,13 @@
 """The editions of the book, which book/languages.yml lists, and their words, which book/_locale/ holds."""
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
 import yaml
-from babel.messages.pofile import read_po
 from environment import ROOT
+
+MESSAGE = re.compile(r'^msgid "(.+)"\nmsgstr "(.+)"$', re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -26,10 +28,8 @@ class Edition:
     @cached_property
     def catalogue(self) -> dict[str, str]:
         path = ROOT / "book" / "_locale" / self.language / "LC_MESSAGES" / "sphinx.po"
-        if not path.exists():  # English, in which the templates are written
-            return {}
-        with path.open("rb") as file:
-            return {message.id: message.string for message in read_po(file) if message.id}
+        # English, in which the templates are written, has none
+        return dict(MESSAGE.findall(path.read_text(encoding="utf-8"))) if path.exists() else {}
 
     def translate(self, words: str) -> str:
         """Return English words of a template in this edition's language."""
