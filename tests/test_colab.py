@@ -36,7 +36,7 @@ def colab(tmp_path_factory):
 
 def test_the_wheel_carries_everything_that_the_package_reads(wheel):
     source = ROOT / "src"
-    ours = {path.relative_to(source).as_posix() for path in source.rglob("why_attention/**/*.*")}
+    ours = {path.relative_to(source).as_posix() for path in source.rglob("*.*")}
     kept = (".py", ".js", ".css", ".json", ".html", ".npz", ".safetensors")
     with zipfile.ZipFile(wheel) as file:
         assert {name for name in ours if name.endswith(kept) and "-unfinished" not in name} <= set(file.namelist())
