@@ -1,7 +1,7 @@
 # make serve   set up, build both editions, serve them on http://localhost:8000
 # make lab     set up, derive a notebook from every page, open them in JupyterLab (options: LAB="--no-browser")
 # make site    set up, build both editions into _site/
-# make preview set up, serve the book while somebody works on it: a page is built again when it is saved, and reloads
+# make preview set up, serve the book while somebody works on it: a page is built again when it is saved, and reloads (EDITIONS=en: one only)
 # make check   lint, format and types of Python and JavaScript, and the tests that build, train and open nothing (90 seconds)
 # make test    build both editions from scratch, test everything but what takes long
 # make test-all     the same, and the sweeps: every setting of every figure, other Pythons, a stranger's five minutes
@@ -18,6 +18,7 @@
 PYTHON ?= python3
 PORT ?= 8000
 LAB ?=
+EDITIONS ?=
 FUZZ ?= 5000
 IN_VENV = .venv/bin/python
 PYTEST = PYTHONWARNDEFAULTENCODING=1 OMP_NUM_THREADS=1 $(IN_VENV) -m pytest -n 2
@@ -38,7 +39,7 @@ setup:
 	@$(PYTHON) tools/environment.py
 
 preview: setup
-	@$(IN_VENV) tools/preview.py $(PORT)
+	@$(IN_VENV) tools/preview.py $(PORT) $(EDITIONS)
 
 check:
 	@$(PYTHON) tools/environment.py test

@@ -82,7 +82,7 @@ def browser():
 def site_folder() -> Path:
     """Both editions, as `make test` has just built them."""
     folder = ROOT / "_site"
-    assert (folder / "en" / "index.html").exists(), "_site is not there: run `make site` first"
+    assert (folder / "index.html").exists(), "_site is not there: run `make site` first"
     return folder
 
 

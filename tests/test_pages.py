@@ -6,7 +6,6 @@ import json
 import re
 
 import pytest
-import sphinxcontrib.katex
 import yaml
 from languages import EDITIONS, FIRST, ROOT
 from myst_parser.config.main import MdParserConfig
@@ -256,11 +255,6 @@ def test_every_requirement_is_pinned():
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     packages = [line for line in lines if line.strip() and not line.startswith("#")]
     assert [line for line in packages if not re.match(r"[\w.-]+(\[\w+\])?==\d", line)] == []
-
-
-def test_katex_has_the_version_that_renders_the_math():
-    package = json.loads((ROOT / "package.json").read_text(encoding="utf-8"))
-    assert package["dependencies"]["katex"] == sphinxcontrib.katex.katex_version
 
 
 # Search in Chinese

@@ -2,7 +2,7 @@
 
 import keyword
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -26,7 +26,7 @@ class Control:
     """
 
     name: str
-    values: Sequence[float] | Sequence[bool] | dict[str, Words]
+    values: Sequence[float] | Sequence[bool] | Mapping[Any, Words]
     label: Words
     start: Any = None
     symbol: str = ""

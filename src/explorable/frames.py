@@ -21,7 +21,7 @@ from .source import Source
 
 __all__ = ["Frames", "View", "pack"]
 
-DTYPES = {1: np.dtype("<u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4")}  # by bytes a code
+DTYPES: dict[int, np.dtype] = {1: np.dtype("<u1"), 2: np.dtype("<u2"), 4: np.dtype("<u4")}  # by bytes a code
 
 
 def encode(array: np.ndarray, resolution: float | None, apart: bool = False) -> tuple[np.ndarray, float, float]:

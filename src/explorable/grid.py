@@ -1,7 +1,7 @@
 """A slow function, computed for a whole grid of its arguments at once, on all cores."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import product
 
 from joblib import Parallel, delayed
@@ -18,7 +18,7 @@ class OnGrid:
     values, is computed when it is asked for.
     """
 
-    def __init__(self, function: Callable, **grid: list):
+    def __init__(self, function: Callable, **grid: Collection):
         self.function, self.grid, self.known = function, grid, {}
 
     def compute(self) -> None:

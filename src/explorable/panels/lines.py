@@ -136,7 +136,7 @@ def draw_series(series: Series, focused: bool, x: np.ndarray, y: np.ndarray, axe
     color = COLORS[series.color if focused else "grey"]["still"]
     if focused and len(family) > 1:
         axes.plot(x, family.T, color=color, linewidth=0.6, alpha=0.5)
-    style = {"linestyle": "--" if series.dashed else "-", "linewidth": 2.2 if focused else 1}
+    style: dict[str, Any] = {"linestyle": "--" if series.dashed else "-", "linewidth": 2.2 if focused else 1}
     # markevery: a share of the line
     style |= {"marker": MARKS[series.mark]["still"], "markevery": 0.15 if len(x) > 1 else None}
     middle = np.median(family, axis=0)

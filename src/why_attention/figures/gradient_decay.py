@@ -13,7 +13,7 @@ from explorable.grid import OnGrid
 from explorable.numbers import power_text
 from why_attention.device import pick_device
 from why_attention.figure_cache import figure_cache
-from why_attention.rnn import GRUCell, LSTMCell, RNNCell, decay_bound, ensemble, gradient_decay
+from why_attention.rnn import Cell, GRUCell, LSTMCell, RNNCell, decay_bound, ensemble, gradient_decay
 
 STEPS, SIZE, SEEDS = 1000, 64, 3  # T; H = d; draws of weights and inputs
 WINDOWS = {30: (-15, 10), 100: (-30, 15), 300: (-50, 40), 1000: (-50, 40)}  # steps: limits of log10 of the norm
@@ -24,7 +24,7 @@ GAINS, SCALES = [0.5, 0.8, 1.0, 1.5, 2.0], [0.1, 0.3, 1.0]
 FLOAT32 = (
     torch.tensor([2.0**-149, torch.finfo(torch.float32).max], dtype=torch.float64).log10().tolist()
 )  # what it can hold
-CELLS = {  # name: class, biases of its gates, mark
+CELLS: dict[str, tuple[type[Cell], dict[str, float], str]] = {  # name: class, biases of its gates, mark
     "RNN": (RNNCell, {}, "circle"),
     "GRU": (GRUCell, {}, "square"),
     "LSTM": (LSTMCell, {}, "triangle"),
@@ -51,7 +51,7 @@ def compute_decay(cell: str, gain: float, scale: float, lags: list[int] = LAGS) 
     networks, noise = zip(*(random_network(cell, gain, seed) for seed in range(SEEDS)))
     device = pick_device()
     x = scale * torch.stack(noise, dim=1).to(device)  # (T, SEEDS, d)
-    return gradient_decay(ensemble(networks).to(device), x, lags).T.cpu()
+    return gradient_decay(ensemble(list(networks)).to(device), x, lags).T.cpu()
 
 
 def compute_bound(cell: str, gain: float, scale: float) -> torch.Tensor:

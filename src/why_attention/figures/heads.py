@@ -85,7 +85,7 @@ def next_token(sequence: str, ablate: str) -> tuple[str, float]:
 
 def ground(sequence: str, ablate: str) -> int:
     """Return 0 if the prediction followed the last token before, 1 if not, 2 if that token is new."""
-    *before, last = sequence
+    before, last = sequence[:-1], sequence[-1]
     after = {sequence[i + 1] for i, token in enumerate(before) if token == last}
     return 2 if not after else int(next_token(sequence, ablate)[0] not in after)
 

@@ -135,7 +135,7 @@ def remaining_diversity(n: int, depth: int, mode: str, residual: bool) -> float:
     return diversity(attentions, n, residual, mode)[depth].item()
 
 
-def far(matrix: Callable[..., Tensor], write: Callable[[float], str]) -> Callable[..., str]:
+def far(matrix: Callable[..., Tensor], write: Callable[[float], str | int]) -> Callable[..., str | int]:
     """Return a slot of the sentence: the entry of the last output and the first input, as text."""
     return wraps(matrix)(lambda **setting: write(matrix(**setting)[-1, 0].item()))
 

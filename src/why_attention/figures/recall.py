@@ -34,7 +34,9 @@ from why_attention.tasks.recall import (
 
 ALL = "all"  # seeds
 UNORDERED = "attention without positions"
-LOOKS = {  # model: name in the control, short name in the plots, colour, mark, dashed
+LOOKS: dict[
+    str, tuple[str | Text, str | Text, str, str, bool]
+] = {  # model: name in the control, short name in the plots, colour, mark, dashed
     "RNN": ("RNN", "RNN", "vermilion", "circle", False),
     "RNN orthogonal": (
         Text(zh="RNN，正交初始化", en="RNN, orthogonal start"),
