@@ -3,6 +3,8 @@
 import itertools
 import math
 import random
+import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -69,6 +71,7 @@ PUBLISHED = {  # layers, span, inputs read
 def test_published_fields(layers, R, count):
     assert span(layers) == len(support(layers)) == R
     assert support(layers).sum() == count
+    assert not layers or torch.equal(support(layers), read_by_torch(layers)[:R])
 
 
 def mixed_stacks():
@@ -85,33 +88,6 @@ def test_the_span_and_the_support_agree_with_torchs_gradients():
         assert span(layers) == ends[-1] - ends[0] + 1, layers
         assert torch.equal(support(layers), read[: span(layers)]), layers
         assert not read[span(layers) :].any()
-
-
-def test_published_supports_agree_with_torchs_gradients():
-    for layers, R, _ in PUBLISHED.values():
-        if layers:
-            assert torch.equal(support(layers), read_by_torch(layers)[:R])
-
-
-def test_a_stride_wider_than_the_kernel_never_reads_every_third_input():
-    layers, read = [Layer(2, stride=3)], torch.zeros(9, dtype=torch.bool)
-    for output in range(3):
-        read[3 * output :][: span(layers)] |= support(layers)
-    assert (~read).nonzero().flatten().tolist() == [2, 5, 8]
-
-
-@pytest.mark.parametrize("k, dilations, R", [(3, [1, 2, 4], 29), (2, [1, 2], 7)])
-def test_a_block_of_two_convolutions_counts_twice(k, dilations, R):
-    blocks = [nn.Sequential(*(Convolution(1, k, d, dtype=torch.float64) for _ in range(2))) for d in dilations]
-    model = nn.Sequential(*blocks)
-    found = [Layer(m.k, m.dilation) for m in model.modules() if isinstance(m, Convolution)]
-    for module in model.modules():
-        if isinstance(module, Convolution):
-            nn.init.constant_(module.W, 1 / k)
-    n = R + 5
-    read = effective_field(model, torch.zeros(n, 1, dtype=torch.float64), n - 1) != 0
-    assert read.sum() == span(found) == R
-    assert torch.equal(cone(found, n, n - 1)[0], read)
 
 
 # The cone
@@ -131,21 +107,6 @@ def test_the_cone_is_what_a_gradient_through_our_layers_reaches(causal):
             gradients = torch.autograd.grad(values[-1][position, 0], values)
             expected = torch.stack([gradient[:, 0] != 0 for gradient in gradients])
             assert torch.equal(cone(layers, n, position, causal), expected), (k, dilations, position)
-
-
-def test_a_path_that_leaves_the_input_does_not_come_back():
-    layers = [Layer(3, 5), Layer(3, 4)]  # 0 − 4 + 5 = 1, but there is no −4
-    assert support(layers)[span(layers) // 2 + 1]
-    assert cone(layers, 3, 0, causal=False)[0].tolist() == [True, False, False]
-
-
-@pytest.mark.parametrize("k, dilations", [(3, [1, 2, 4]), (3, [1, 4, 16]), (2, [1, 2, 4]), (5, [1, 6])])
-def test_far_from_the_ends_the_cone_ends_in_the_support(k, dilations):
-    layers = [Layer(k, d) for d in dilations]
-    R = span(layers)
-    assert torch.equal(cone(layers, R, R - 1)[0], support(layers))
-    if k % 2:
-        assert torch.equal(cone(layers, R, R // 2, causal=False)[0], support(layers))
 
 
 def test_five_hundred_layers_read_1001_inputs_where_float32_cannot_tell():
@@ -174,17 +135,13 @@ def test_five_hundred_layers_read_1001_inputs_where_float32_cannot_tell():
         (1023, 2, True, 2, 10),  # one block of WaveNet, and not a step more
         (1024, 2, True, 2, 11),
         (1, 3, True, 1, 1),
+        (0, 1, False, 2, 0),
+        (0, 3, True, 1, 0),
         (10**18 + 1, 3, True, 1, 5 * 10**17 + 1),  # a float would lose the last step
     ],
 )
 def test_published_depths(distance, k, causal, growth, depth):
     assert depth_needed(distance, k, causal, growth) == depth
-
-
-@pytest.mark.parametrize("k, causal", [(2, True), (3, True), (5, True), (3, False), (5, False)])
-def test_the_depth_without_dilation_is_the_ceiling(k, causal):
-    for distance in range(60):
-        assert depth_needed(distance, k, causal) == math.ceil((1 if causal else 2) * distance / (k - 1))
 
 
 @pytest.mark.parametrize("k, causal", [(2, True), (3, True), (4, True), (3, False), (5, False)])
@@ -201,11 +158,6 @@ def test_the_needed_depth_is_the_first_whose_span_covers_the_distance(k, causal,
         assert reaches[0] < distance <= reaches[1]
 
 
-@pytest.mark.parametrize("k, causal, growth", [(1, True, 1), (1, False, 2), (3, True, 1), (3, False, 2)])
-def test_distance_0_needs_no_layer(k, causal, growth):
-    assert depth_needed(0, k, causal, growth) == 0
-
-
 # The effective field
 
 
@@ -218,19 +170,6 @@ def test_the_deviation_of_uniform_kernels_is_the_closed_form(k, L):
     profile = effective_field(stack, torch.zeros(n, 1, dtype=torch.float64), n // 2)
     assert profile.sum().item() == pytest.approx(1, abs=1e-12)
     assert deviation(profile) == pytest.approx(uniform_deviation(k, L), abs=1e-9)
-
-
-def test_published_deviations():
-    assert [round(uniform_deviation(3, L), 2) for L in (4, 16, 64)] == [1.63, 3.27, 6.53]
-
-
-def test_the_effective_field_of_two_layers_by_hand():
-    stack = ConvolutionStack(1, 3, [1, 1], causal=False, dtype=torch.float64)
-    for layer in stack.layers:
-        nn.init.constant_(layer.W, -1 / 3)  # the sign does not matter
-    profile = effective_field(stack, torch.zeros(7, 1, dtype=torch.float64), 3)
-    expected = torch.tensor([0, 1, 2, 3, 2, 1, 0], dtype=torch.float64) / 9
-    torch.testing.assert_close(profile, expected)
 
 
 @pytest.mark.parametrize("position", [0, 4, 8])
@@ -266,25 +205,17 @@ def test_the_largest_positions_are_counted(part, profile, count):
     assert positions_holding(part, torch.tensor(profile, dtype=torch.float64)) == count
 
 
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
-@pytest.mark.parametrize("size", [2.0**-14, 1.0, 1000.0])
+@pytest.mark.parametrize(
+    "dtype, size",
+    [
+        *itertools.product([torch.float16, torch.bfloat16, torch.float32, torch.float64], [2.0**-14, 1.0, 1000.0]),
+        *itertools.product([torch.float32], [1e-45, 1e-38, 1e38, 3.4e38]),
+        *itertools.product([torch.float64], [5e-324, 1e-300, 1e300, 1.7e308]),
+    ],
+)
 def test_profiles_of_every_dtype_and_size_are_counted_alike(dtype, size):
     even = torch.full((50,), size, dtype=dtype)
     assert [positions_holding(part, even) for part in (0.1, 0.5, 0.9, 1.0)] == [5, 25, 45, 50]
-    assert deviation(torch.full((100,), size, dtype=dtype)) == pytest.approx(math.sqrt((100**2 - 1) / 12), rel=1e-12)
-
-
-@pytest.mark.parametrize("size", [1e-45, 1e-38, 1e38, 3.4e38])
-def test_profiles_at_the_ends_of_float32_are_counted_alike(size):
-    even = torch.full((50,), size)
-    assert positions_holding(0.1, even) == 5 and positions_holding(0.9, even) == 45
-    assert deviation(even) == pytest.approx(math.sqrt((50**2 - 1) / 12), rel=1e-12)
-
-
-@pytest.mark.parametrize("size", [5e-324, 1e-300, 1e300, 1.7e308])
-def test_profiles_at_the_ends_of_float64_are_counted_alike(size):
-    even = torch.full((50,), size, dtype=torch.float64)
-    assert positions_holding(0.1, even) == 5 and positions_holding(1.0, even) == 50
     assert deviation(even) == pytest.approx(math.sqrt((50**2 - 1) / 12), rel=1e-12)
 
 
@@ -306,84 +237,6 @@ def test_numpys_whole_numbers_count_as_pythons():
     assert torch.equal(effective_field(stack, x, np.int64(3)), effective_field(stack, x, 3))
 
 
-# What is refused
-
-
-@pytest.mark.parametrize("bad", [0, -3, 2.0, True, (3, 5)])
-def test_layers_take_whole_numbers_alone(bad):
-    """A pair, of an image's two axes, is refused too: read at its first number, it would give one axis's field."""
-    for name in ("k", "dilation", "stride"):
-        with pytest.raises(ValueError) as error:
-            Layer(**{"k": 3, name: bad})
-        assert str(error.value) == f"{name}={bad!r}: it must be one whole number, at least 1"
-
-
-def test_a_cone_beyond_its_positions_or_with_strides_or_without_a_middle_is_refused():
-    with pytest.raises(ValueError, match="^position 5 lies outside 0 … 4, the positions of n=5"):
-        cone([CONV], 5, 5)
-    with pytest.raises(ValueError, match="^position=-1: it must be one whole number, at least 0"):
-        cone([CONV], 5, -1)
-    with pytest.raises(ValueError, match="^position=0.5: it must be one whole number, at least 0"):
-        cone([CONV], 5, 0.5)
-    with pytest.raises(ValueError, match=r"^strides \[2\] leave fewer than the n=5 positions of the input"):
-        cone([CONV, POOL], 5, 4)
-    with pytest.raises(ValueError, match="^k=4 is even and has no middle"):
-        cone([Layer(4)], 5, 2, causal=False)
-    with pytest.raises(ValueError, match="^n=0: it must be one whole number, at least 1"):
-        cone([CONV], 0, 0)
-
-
-def test_depths_that_do_not_exist_are_refused():
-    for causal, growth in itertools.product([True, False], [1, 2]):
-        with pytest.raises(ValueError, match="^k=1 reads its own position alone: no depth reaches a distance of 7"):
-            depth_needed(7, 1, causal, growth)
-    with pytest.raises(ValueError, match="^k=2 is even and has no middle"):
-        depth_needed(7, 2, causal=False)
-    with pytest.raises(ValueError, match="^distance=-1: it must be one whole number, at least 0"):
-        depth_needed(-1, 3)
-    with pytest.raises(ValueError, match="^distance=2.5: it must be one whole number, at least 0"):
-        depth_needed(2.5, 3)
-    with pytest.raises(ValueError, match="^growth=0: it must be one whole number, at least 1"):
-        depth_needed(7, 3, growth=0)
-    with pytest.raises(ValueError, match="^k=0: it must be one whole number, at least 1"):
-        depth_needed(7, 0)
-
-
-def test_profiles_that_hold_no_influence_are_refused():
-    for function in (deviation, lambda profile: positions_holding(0.9, profile)):
-        with pytest.raises(ValueError, match=r"^the profile has 2 dimensions, shape \(2, 2\): it must be \(n,\)"):
-            function(torch.ones(2, 2))
-        with pytest.raises(ValueError, match="^the profile has 0 numbers above 0 among its 3"):
-            function(torch.zeros(3))
-        with pytest.raises(ValueError, match="^the profile has 2 negative, NaN or infinite among its 3 numbers"):
-            function(torch.tensor([1, -1, math.nan]))
-    for part in (0, 1.5):
-        with pytest.raises(ValueError, match=f"^part={part}: it must lie above 0 and be at most 1"):
-            positions_holding(part, torch.ones(3))
-    with pytest.raises(ValueError, match="^layers=0: it must be one whole number, at least 1"):
-        uniform_deviation(3, 0)
-    with pytest.raises(ValueError, match=r"^k=10+ and layers=1: L \(k² − 1\) must be below 1e308"):
-        uniform_deviation(10**200, 1)
-
-
-def test_effective_fields_of_what_is_not_there_are_refused():
-    layer = Convolution(2, 3)
-    with pytest.raises(ValueError, match="^position 4 lies outside 0 … 3, the positions of y"):
-        effective_field(layer, torch.zeros(4, 2), 4)
-    with pytest.raises(ValueError, match=r"^x has 3 dimensions, shape \(1, 4, 2\): it must be \(n, d\)"):
-        effective_field(layer, torch.zeros(1, 4, 2), 0)
-    for position in (-1, 0.5, True):
-        with pytest.raises(ValueError, match=f"^position={position}: it must be one whole number, at least 0"):
-            effective_field(layer, torch.zeros(4, 2), position)
-    with pytest.raises(ValueError, match="^position 3 lies outside 0 … 1, the positions of y"):
-        effective_field(lambda x: x[:2], torch.zeros(4, 2), 3)
-    for rank, model in [(1, torch.ravel), (3, lambda x: x[None])]:
-        with pytest.raises(ValueError, match=rf"^the layer gave y with {rank} dimensions: it must give \(n', d'\)"):
-            effective_field(model, torch.zeros(4, 2), 0)
-    with pytest.raises(ValueError, match="^the layer gave a tuple: wrap it in a function that returns y alone"):
-        effective_field(nn.LSTM(2, 2), torch.zeros(4, 2), 2)
-
-
 def test_an_output_that_does_not_depend_on_its_inputs_has_an_effective_field_of_zeros():
     weight = nn.Parameter(torch.ones(4, 2))
     for model in (lambda x: torch.ones(4, 2), lambda x: weight):
@@ -393,3 +246,59 @@ def test_an_output_that_does_not_depend_on_its_inputs_has_an_effective_field_of_
 def test_a_finite_derivative_has_a_finite_norm():
     field = effective_field(lambda x: 1e30 * x, torch.ones(2, 8), 0)
     torch.testing.assert_close(field, torch.tensor([1e30 * math.sqrt(8), 0], dtype=torch.float64), rtol=1e-6, atol=0)
+
+
+# What is refused
+
+
+LAYER, TOKENS, ONES = Convolution(2, 3), torch.zeros(4, 2), torch.ones(3)
+FIELD = partial(effective_field, LAYER)
+WHOLE, WHOLE_0 = (f"it must be one whole number, at least {least}" for least in (1, 0))
+REFUSED = [
+    *(
+        (partial(Layer, **{"k": 3, name: bad}), f"{name}={re.escape(repr(bad))}: {WHOLE}")
+        for bad in (0, -3, 2.0, True, (3, 5))  # a pair, of an image's two axes, would give one axis's field
+        for name in ("k", "dilation", "stride")
+    ),
+    (partial(cone, [CONV], 5, 5), "position 5 lies outside 0 … 4, the positions of n=5"),
+    (partial(cone, [CONV], 5, -1), f"position=-1: {WHOLE_0}"),
+    (partial(cone, [CONV], 5, 0.5), f"position=0.5: {WHOLE_0}"),
+    (partial(cone, [CONV, POOL], 5, 4), r"strides \[2\] leave fewer than the n=5 positions of the input"),
+    (partial(cone, [Layer(4)], 5, 2, causal=False), "k=4 is even and has no middle"),
+    (partial(cone, [CONV], 0, 0), f"n=0: {WHOLE}"),
+    *(
+        (partial(depth_needed, 7, 1, *options), "k=1 reads its own position alone: no depth reaches a distance of 7")
+        for options in itertools.product([True, False], [1, 2])
+    ),
+    (partial(depth_needed, 7, 2, causal=False), "k=2 is even and has no middle"),
+    (partial(depth_needed, -1, 3), f"distance=-1: {WHOLE_0}"),
+    (partial(depth_needed, 2.5, 3), f"distance=2.5: {WHOLE_0}"),
+    (partial(depth_needed, 7, 3, growth=0), f"growth=0: {WHOLE}"),
+    (partial(depth_needed, 7, 0), f"k=0: {WHOLE}"),
+    *(
+        (partial(function, profile), f"the profile has {words}")
+        for function in (deviation, partial(positions_holding, 0.9))
+        for profile, words in (
+            (torch.ones(2, 2), r"2 dimensions, shape \(2, 2\): it must be \(n,\)"),
+            (torch.zeros(3), "0 numbers above 0 among its 3"),
+            (torch.tensor([1, -1, math.nan]), "2 negative, NaN or infinite among its 3 numbers"),
+        )
+    ),
+    (partial(positions_holding, 0, ONES), "part=0: it must lie above 0 and be at most 1"),
+    (partial(positions_holding, 1.5, ONES), "part=1.5: it must lie above 0 and be at most 1"),
+    (partial(uniform_deviation, 3, 0), f"layers=0: {WHOLE}"),
+    (partial(uniform_deviation, 10**200, 1), r"k=10+ and layers=1: L \(k² − 1\) must be below 1e308"),
+    (partial(FIELD, TOKENS, 4), "position 4 lies outside 0 … 3, the positions of y"),
+    (partial(FIELD, TOKENS[None], 0), r"x has 3 dimensions, shape \(1, 4, 2\): it must be \(n, d\)"),
+    *((partial(FIELD, TOKENS, bad), f"position={bad}: {WHOLE_0}") for bad in (-1, 0.5, True)),
+    (partial(effective_field, lambda x: x[:2], TOKENS, 3), "position 3 lies outside 0 … 1, the positions of y"),
+    (partial(effective_field, torch.ravel, TOKENS, 0), r"the layer gave y with 1 dimensions: it must give \(n', d'\)"),
+    (partial(effective_field, lambda x: x[None], TOKENS, 0), "the layer gave y with 3 dimensions: it must give"),
+    (partial(effective_field, nn.LSTM(2, 2), TOKENS, 2), "the layer gave a tuple: wrap it in a function that"),
+]
+
+
+@pytest.mark.parametrize("call, words", REFUSED)
+def test_what_has_no_field_is_refused_by_name(call, words):
+    with pytest.raises(ValueError, match=f"^{words}"):
+        call()
