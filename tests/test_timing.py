@@ -34,23 +34,17 @@ def clock(monkeypatch):
     return Clock(monkeypatch)
 
 
-def test_median_and_quartiles_without_the_warm_up(clock):
-    calls = {
-        "odd": clock.call("odd", [500, 5, 1, 4, 2, 3]),  # the first is the warm-up
-        "same": clock.call("same", [500, 7, 7, 7, 7, 7]),
-        "outlier": clock.call("outlier", [0, 1, 1, 9000, 1, 1]),
-    }
-    times = forward_times(calls, rounds=5)
-    assert list(times) == ["odd", "same", "outlier"]
-    assert times == {"odd": Timing(3, 2, 4), "same": Timing(7, 7, 7), "outlier": Timing(1, 1, 1)}
-
-
-def test_quartiles_lie_between_two_rounds_where_they_must(clock):
-    assert forward_times({"even": clock.call("even", [9, 4, 1, 3, 2])}, rounds=4) == {"even": Timing(2.5, 1.75, 3.25)}
-
-
-def test_one_round_is_its_own_median_and_quartiles(clock):
-    assert forward_times({"once": clock.call("once", [9, 4])}, rounds=1) == {"once": Timing(4, 4, 4)}
+@pytest.mark.parametrize(
+    "durations, timing",  # the first is the warm-up
+    [
+        ([500, 5, 1, 4, 2, 3], Timing(3, 2, 4)),
+        ([0, 1, 1, 9000, 1, 1], Timing(1, 1, 1)),
+        ([9, 4, 1, 3, 2], Timing(2.5, 1.75, 3.25)),  # between two rounds
+        ([9, 4], Timing(4, 4, 4)),
+    ],
+)
+def test_median_and_quartiles_without_the_warm_up(clock, durations, timing):
+    assert forward_times({"call": clock.call("call", durations)}, rounds=len(durations) - 1) == {"call": timing}
 
 
 def test_calls_take_turns_after_one_warm_up_each(clock):
@@ -73,24 +67,13 @@ def test_cuda_has_finished_before_the_clock_is_read(monkeypatch):
     assert events == ["call"] + ["wait", "clock", "call", "wait", "clock"] * 2
 
 
-def test_a_real_clock_sees_who_sleeps_longer():
-    times = forward_times({"short": lambda: time.sleep(0.002), "long": lambda: time.sleep(0.02)}, rounds=3)
-    for name, seconds in (("short", 0.002), ("long", 0.02)):
-        assert seconds <= times[name].low <= times[name].median <= times[name].high
-    assert times["short"].median < times["long"].low
-
-
-def test_machine_names_the_cpu_and_its_threads(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+@pytest.mark.parametrize("cuda, device", [(True, "NVIDIA H200"), (False, "CPU riscv64")])
+def test_machine_names_the_device_that_is_picked_and_the_threads(monkeypatch, cuda, device):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "NVIDIA H200")
     monkeypatch.setattr(torch, "get_num_threads", lambda: 3)
     monkeypatch.setattr(platform, "machine", lambda: "riscv64")
-    assert machine() == Machine("CPU riscv64", 3)
-
-
-def test_machine_names_the_cuda_device(monkeypatch):
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "NVIDIA H200")
-    assert machine() == Machine("NVIDIA H200", torch.get_num_threads())
+    assert machine() == Machine(device, 3)
 
 
 def test_nothing_to_time_is_refused(clock):
