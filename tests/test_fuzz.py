@@ -58,24 +58,7 @@ tried = settings(
 PACKAGE, FIGURES = (Path(package.__file__).parent for package in (why_attention, explorable))
 FLOATS = [torch.float16, torch.bfloat16, torch.float32, torch.float64]
 DTYPES = [torch.float32] * 3 + [torch.float64] * 3 + FLOATS[:2] + [torch.int32, torch.int64, torch.bool]
-SPECIAL = [
-    0.0,
-    -0.0,
-    1.0,
-    -1.5,
-    5e-324,
-    1e-45,
-    1e-40,
-    1e-8,
-    300.0,
-    65504.0,
-    1e20,
-    1e30,
-    3e38,
-    1e300,
-    math.inf,
-    math.nan,
-]
+SPECIAL = [float(n) for n in "0 -0 1 -1.5 5e-324 1e-45 1e-40 1e-8 300 65504 1e20 1e30 3e38 1e300 inf nan".split()]
 SCALES = [1.0, 1.0, 1.0, 0.0, 1e-40, 1e-8, 300.0, 1e20, 3e38]
 NO_NUMBERS = [None, "3", 2.5, True, np.True_, math.nan, math.inf, 1j, (3, 3), [], np.array([1, 2]), torch.ones(2)]
 
@@ -162,26 +145,22 @@ class Draw:
 
 
 def numbers_in(result) -> list[float]:
-    """Return every number of a result: of tensors, arrays, lists, dicts and records."""
-    if result is None or isinstance(result, str | bool | type):
-        return []
-    if isinstance(result, torch.nn.Module):
-        return [number for weight in result.parameters() for number in numbers_in(weight)]
+    """Return every number of a result that may be no number: of tensors, arrays, lists, dicts and records."""
+    if isinstance(result, float):
+        return [result]
     if isinstance(result, torch.Tensor):
         return result.detach().double().flatten().tolist()
     if isinstance(result, np.ndarray):
         return result.astype(float).ravel().tolist()
-    if isinstance(result, int):
-        return []
-    if isinstance(result, float):
-        return [result]
-    if dataclasses.is_dataclass(result):
-        result = vars(result)
-    if isinstance(result, dict):
+    if isinstance(result, torch.nn.Module):
+        result = result.parameters()
+    elif dataclasses.is_dataclass(result):
+        result = vars(result).values()
+    elif isinstance(result, dict):
         result = result.values()
-    if isinstance(result, list | tuple | set | type({}.values())):
-        return [number for one in result for number in numbers_in(one)]
-    return []
+    elif not isinstance(result, list | tuple | set):
+        return []
+    return [number for one in result for number in numbers_in(one)]
 
 
 def answer(call, logarithm=False):
@@ -252,14 +231,11 @@ def both_paths_of_attention(draw):
         if torch.finfo(torch.promote_types(dtype, torch.float32)).eps * size < 1e-3:
             scores = scores if mask is None else scores.masked_fill(~mask, -math.inf)
             expected = scores.softmax(-1).nan_to_num() @ v
-            scale = v.abs().max().item() * (
-                1e-300 + rounding(dtype) + 8 * d_k * size * rounding(torch.float32) * (dtype != torch.float64)
-            )
-            scale += v.abs().max().item() * size * 1e-13
+            half = 8 * d_k * size * rounding(torch.float32) * (dtype != torch.float64)
+            allowed = v.abs().max().item() * (1e-300 + rounding(dtype) + half + size * 1e-13)
+            allowed += float(torch.finfo(dtype).smallest_normal)
             for one in (output, fused):
-                torch.testing.assert_close(
-                    one.double(), expected, rtol=0, atol=scale + float(torch.finfo(dtype).smallest_normal)
-                )
+                torch.testing.assert_close(one.double(), expected, rtol=0, atol=allowed)
     dropout = draw.real(0.0, 0.5)
     for function in (attention.scaled_dot_product_attention, attention.fused_attention):
         answer(lambda function=function: function(Q, K, V, mask, dropout))
@@ -433,9 +409,8 @@ def fused_layers(draw):
     if layer is not None:
         again = answer(lambda: fused_rnn.cell_of(layer))
         assert all(torch.equal(weight, again.get_parameter(name)) for name, weight in cell.named_parameters())
-    other = draw.one([torch.nn.RNN, torch.nn.GRU, torch.nn.LSTM])(
-        d, H, num_layers=draw.size(2), bidirectional=draw.odd()
-    )
+    other = draw.one([torch.nn.RNN, torch.nn.GRU, torch.nn.LSTM])
+    other = other(d, H, num_layers=draw.size(2), bidirectional=draw.odd())
     answer(lambda: fused_rnn.cell_of(draw.one([other, None, cell])))
 
 
@@ -447,10 +422,8 @@ def scans(draw):
     h, scanned = answer(lambda: parallel_scan.loop(a, b)), answer(lambda: parallel_scan.parallel_scan(a, b))
     if h is not None and (a.abs() <= 1).all():
         assert scanned is not None
-        sums = b.double().abs().sum(0).max().item()
-        torch.testing.assert_close(
-            scanned.double(), h.double(), rtol=0, atol=rounding(dtype) * sums + 1e-7 * (dtype in FLOATS[:2])
-        )
+        allowed = rounding(dtype) * b.double().abs().sum(0).max().item() + 1e-7 * (dtype in FLOATS[:2])
+        torch.testing.assert_close(scanned.double(), h.double(), rtol=0, atol=allowed)
 
 
 @case("parallel_scan.scan_rounds")
@@ -477,18 +450,10 @@ def jacobi(draw):
 # Costs and graphs
 
 COSTS = {  # what each takes beside n and d
-    "rnn": 0,
-    "gru": 0,
-    "lstm": 0,
-    "convolution": 1,
-    "dilated_convolution": 1,
-    "separable_convolution": 1,
-    "attention_core": 1,
-    "attention": 1,
+    **dict.fromkeys(["rnn", "gru", "lstm", "crossovers", "doubling"], 0),
+    **dict.fromkeys(["convolution", "dilated_convolution", "separable_convolution", "attention_core", "attention"], 1),
     "restricted_attention": 2,
     "costs": 3,
-    "crossovers": 0,
-    "doubling": 0,
 }
 
 
@@ -560,11 +525,8 @@ def depths(draw):
 @case("receptive_field.deviation", "receptive_field.positions_holding", "receptive_field.uniform_deviation")
 def profiles(draw):
     profile = draw.tensor(draw.size())
-    profile = (
-        profile.abs()
-        if isinstance(profile, torch.Tensor) and not draw.odd() and profile.dtype != torch.bool
-        else profile
-    )
+    if isinstance(profile, torch.Tensor) and not draw.odd() and profile.dtype != torch.bool:
+        profile = profile.abs()
     sigma = answer(lambda: receptive_field.deviation(profile))
     assert sigma is None or 0 <= sigma <= len(profile)
     held = answer(lambda: receptive_field.positions_holding(draw.real(0.5, 0.9, 1.0), profile))
@@ -572,32 +534,28 @@ def profiles(draw):
     answer(lambda: receptive_field.uniform_deviation(draw.whole(), draw.whole()))
 
 
-def layers_of_all_kinds(draw, d):
+def layer_of_any_kind(draw, d):
     dtype = draw.one(FLOATS[2:])
     attend = attention.MultiHeadAttention(d, 1, dtype=dtype)
-    return (
-        draw.one(
-            [
-                convolution.Convolution(d, draw.size(3), dtype=dtype),
-                lambda x: attend(x, need_weights=True)[0],
-                attend,  # gives a tuple
-                torch.nn.LSTM(d, d, dtype=dtype),
-                lambda x: x.sum(),
-                lambda x: torch.zeros_like(x),
-                lambda x: x[None],
-                lambda x: x[:0],
-                lambda x: x.exp(),
-                lambda x: x.tolist(),
-            ]
-        ),
-        dtype,
-    )
+    layers = [
+        convolution.Convolution(d, draw.size(3), dtype=dtype),
+        lambda x: attend(x, need_weights=True)[0],
+        attend,  # gives a tuple
+        torch.nn.LSTM(d, d, dtype=dtype),
+        lambda x: x.sum(),
+        torch.zeros_like,
+        lambda x: x[None],
+        lambda x: x[:0],
+        torch.exp,
+        torch.Tensor.tolist,
+    ]
+    return draw.one(layers), dtype
 
 
 @case("influence.influence_matrix", "receptive_field.effective_field", "stack.hidden_states")
 def influences(draw):
     n, d = draw.size(4), draw.size(3)
-    layer, dtype = layers_of_all_kinds(draw, d)
+    layer, dtype = layer_of_any_kind(draw, d)
     x, position = draw.tensor(n, d, dtype=dtype), draw.whole(0, 4)
     assume(not (isinstance(layer, torch.nn.LSTM) and torch.is_tensor(x) and (x.dtype != dtype or x.shape != (n, d))))
     assume(torch.is_tensor(x) and x.ndim > 0)
@@ -639,12 +597,9 @@ def transformers(draw):
     dtype = draw.one([torch.int64, torch.int64, torch.int32, torch.uint8, torch.int16, torch.float32, torch.bool])
     shape = draw.one([(2, 3), (2, 3), (1, 1), (3,), (2, 0), (1, 2, 3), (2, 2)])
     tokens = torch.randint(0, vocabulary + draw.odd(), shape).to(dtype)
-    for function in (
-        model,
-        lambda x: transformer.next_token_loss(model, x),
-        lambda x: transformer.generation_loss(model, x),
-    ):
-        answer(lambda function=function: function(tokens))
+    answer(lambda: model(tokens))
+    answer(lambda: transformer.next_token_loss(model, tokens))
+    answer(lambda: transformer.generation_loss(model, tokens))
     answer(lambda: transformer.train(model, lambda generator: tokens, draw.whole(1, 2), lr=draw.real(0.01, 0.1)))
 
 
@@ -657,9 +612,8 @@ def maps(draw):
     one = draw.tensor(heads, n, n)
     if isinstance(one, torch.Tensor) and one.is_floating_point() and one.ndim and one.numel() and not draw.odd():
         one = one.double().nan_to_num().clamp(-10, 10).softmax(-1)
-    given = draw.one(
-        [[one] * layers, [one] * layers, torch.stack([one] * layers) if torch.is_tensor(one) else one, None, 3]
-    )
+    together = torch.stack([one] * layers) if torch.is_tensor(one) else one
+    given = draw.one([[one] * layers, [one] * layers, together, None, 3])
     answer(lambda: None if pretrained.stack_maps(given) is None else None)
     tokens = draw.one([["a"] * n, ["[CLS]", *"bcd"][:n], ["[CLS]"] * n, "ab", ["</script>"] * n, list(range(n))])
     heads_shown = draw.one([None, draw.wholes(1, 2)])
@@ -688,11 +642,8 @@ def table(draw):
 def times(draw):
     answer(lambda: timing.forward_times(draw.one([{}, {"one": int}]), draw.whole(1, 2)))
     names = [*timing.LAYERS, "naive attention core", "S4", 3]
-    call = answer(
-        lambda: timing.layer_call(
-            draw.one(names), draw.whole(), draw.one([2, 4, 3, 0, 2.0]), draw.size(2), draw.whole()
-        )
-    )
+    sizes = draw.whole(), draw.one([2, 4, 3, 0, 2.0]), draw.size(2), draw.whole()
+    call = answer(lambda: timing.layer_call(draw.one(names), *sizes))
     if call is not None:
         answer(call)
     if draw.odd():
@@ -704,16 +655,8 @@ def times(draw):
 @case("explorable.Control")
 def controls(draw):
     name = draw.one(["n", "n", "gain", "class", "self", "_x", "a b", "", 3, None, "n" * 200, "名"])
-    values = draw.one(
-        [
-            draw.wholes(0, 5),
-            np.linspace(0, 1, 3),
-            [False, True],
-            {"a": "A", "b": "B"},
-            [draw.real(0.5, 1.0)] * 2,
-            [0.5, 1],
-        ]
-    )
+    grids = [draw.wholes(0, 5), np.linspace(0, 1, 3), [False, True], {"a": "A", "b": "B"}, [draw.real(0.5, 1.0)] * 2]
+    values = draw.one([*grids, [0.5, 1]])
     start = draw.one([None, draw.whole(), draw.real(0.5)])
     label = draw.one(["length", "", "l" * 200, 3, explorable.Text(zh="长", en="long")])
     control = answer(lambda: explorable.Control(name, values, label, start))
@@ -728,10 +671,8 @@ def controls(draw):
 def figures(draw):
     name = draw.one(["made-up", "made-up", "", "a/b", "a b", 3, "x" * 99])
     grids = [draw.one([[1, 2], np.arange(2), [0.5, 1.5], [False, True]]) for _ in range(2)]
-    made = [
-        explorable.Control(one, grid, one)
-        for one, grid in zip(draw.one([("n", "m"), ("n", "n"), ("n", "keys")]), grids)
-    ]
+    names = draw.one([("n", "m"), ("n", "n"), ("n", "keys")])
+    made = [explorable.Control(one, grid, one) for one, grid in zip(names, grids)]
     axis = explorable.Axis("size", draw.one([(0, 1), (0, 1), (1, 0), (0, math.inf)]))
     numbers = draw.one([[0, 1], [math.nan, 1], [0.0, -math.inf], [[1, 2], [3]], "ab", [math.inf, 0]])
     drawn = explorable.Lines("lines", axis, axis, [explorable.Series(lambda n, m: numbers, [0, 1], "line")])
@@ -749,11 +690,8 @@ def figures(draw):
         )
     )
     if figure is not None:
-        answer(
-            lambda: setattr(
-                figure, "n", draw.one([1, np.int64(2), np.float32(0.7), 99, "x", math.nan, np.array([1, 2])])
-            )
-        )
+        value = draw.one([1, np.int64(2), np.float32(0.7), 99, "x", math.nan, np.array([1, 2])])
+        answer(lambda: setattr(figure, "n", value))
 
 
 @case("explorable.Text", "explorable.set_language", "explorable.language")
@@ -777,20 +715,15 @@ def numbers(draw):
     assert taken is None or math.isfinite(taken[0])
 
 
+CHECKS = ["check_dtype", "check_tensors", "check_floats", "check_same_dtype", "check_finite", "check_result"]
+RECORDS = ["cost.Cost", "timing.Timing", "timing.Machine", "pretrained.StoredMaps"]
 EXEMPT = {  # public names that no case calls, and why
-    "checks.check_dtype": "every layer's case calls it",
-    "checks.check_tensors": "every layer's case calls it",
-    "checks.check_floats": "every layer's case calls it",
-    "checks.check_same_dtype": "every layer's case calls it",
-    "checks.check_finite": "every layer's case calls it",
-    "checks.check_result": "every layer's case calls it",
+    **{f"checks.{name}": "every layer's case calls it" for name in CHECKS},
+    **{f"explorable.{name}": "the case of Explorable calls it" for name in ("Axis", "Series", "Lines")},
+    **{f"explorable.{name}": "tests/test_explorable.py gives it hostile frames" for name in ("Heatmap", "Graph")},
+    **dict.fromkeys([*RECORDS, "explorable.Rule", "explorable.Companion"], "a record"),
+    **dict.fromkeys(["timing.machine", "device.pick_device"], "takes nothing, and tells of the machine"),
     "norms.frobenius_norm": "the cases of influence and of effective_field call it",
-    "cost.Cost": "a record",
-    "timing.Timing": "a record",
-    "timing.Machine": "a record",
-    "pretrained.StoredMaps": "a record",
-    "timing.machine": "takes nothing, and tells of the machine",
-    "device.pick_device": "takes nothing, and tells of the machine",
     "cost.counted_flops": "calls what it is given",
     "peak_memory.peak_memory": "starts a process",
     "peak_memory.peak_of": "measures the whole process, and calls what it is given",
@@ -799,13 +732,6 @@ EXEMPT = {  # public names that no case calls, and why
     "pages.bertviz_scripts.elements": "takes nothing, and reads files",
     "figure_cache.figure_cache": "inside: tests/test_cache.py has the cache",
     "explorable.Cache": "inside: keeps a figure's frames in a file",
-    "explorable.Axis": "the case of Explorable calls it",
-    "explorable.Series": "the case of Explorable calls it",
-    "explorable.Lines": "the case of Explorable calls it",
-    "explorable.Rule": "a record",
-    "explorable.Companion": "a record",
-    "explorable.Heatmap": "tests/test_explorable.py gives it hostile matrices",
-    "explorable.Graph": "tests/test_explorable.py gives it hostile graphs",
 }
 ELSEWHERE = ("figures", "tasks", "claims")  # trained and measured with fixed settings, each with tests of its own
 
