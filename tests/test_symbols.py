@@ -26,11 +26,8 @@ def tree(path):
 
 def exported(module):
     """Return the functions and classes that a module names in __all__."""
-    lists = [
-        node.value
-        for node in module.body
-        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__"
-    ]
+    assigned = [node for node in module.body if isinstance(node, ast.Assign)]
+    lists = [node.value for node in assigned if getattr(node.targets[0], "id", "") == "__all__"]
     names = {name for one in lists for name in ast.literal_eval(one)}
     return [node for node in module.body if getattr(node, "name", None) in names]
 
@@ -44,21 +41,12 @@ def parameters(definition):
 
 def attributes(module):
     """Return the names that a module's classes give to their fields and attributes."""
-    fields = [
-        node.target.id for node in ast.walk(module) if isinstance(node, ast.AnnAssign) and hasattr(node.target, "id")
-    ]
-    targets = [
-        target
-        for node in ast.walk(module)
-        if isinstance(node, ast.Assign)
-        for whole in node.targets
-        for target in getattr(whole, "elts", [whole])
-    ]
-    return set(fields) | {
-        target.attr
-        for target in targets
-        if isinstance(target, ast.Attribute) and getattr(target.value, "id", "") == "self"
-    }
+    nodes = list(ast.walk(module))
+    fields = {getattr(node.target, "id", "") for node in nodes if isinstance(node, ast.AnnAssign)}
+    wholes = [whole for node in nodes if isinstance(node, ast.Assign) for whole in node.targets]
+    targets = [target for whole in wholes for target in getattr(whole, "elts", [whole])]
+    of_self = [one for one in targets if isinstance(one, ast.Attribute) and getattr(one.value, "id", "") == "self"]
+    return fields | {target.attr for target in of_self}
 
 
 def short_names(path):
@@ -128,7 +116,6 @@ def test_no_meaning_is_given_twice():
 def test_the_table_has_a_row_for_each_symbol_in_the_pages_language(edition, words):
     set_language(edition)
     lines = table().data.splitlines()
-    set_language("zh")
     assert len(lines) == 2 + len(SYMBOLS)
     assert {len(re.findall(r"(?<!\\)\|", line)) for line in lines} == {6}
     assert f"| $R$ |  |  |  | {words} |" in lines
