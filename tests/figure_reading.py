@@ -4,11 +4,9 @@ import itertools
 
 import numpy as np
 
-from explorable import Explorable, set_language
+from explorable import Explorable
 
 __all__ = ["Reading"]
-
-set_language("zh")  # of the figures that a module makes before its first test begins
 
 
 class Reading:

@@ -78,9 +78,9 @@ def test_a_sound_page_builds_and_changes_with_the_package_and_leaves_no_node(boo
     ("text", "words"),
     [
         (cell("1 / 0"), "ZeroDivisionError"),
-        (cell("import sys; print('oops', file=sys.stderr)"), "stderr"),
+        pytest.param(cell("import sys; print('oops', file=sys.stderr)"), "stderr", marks=pytest.mark.sweep),
         ("$$ \\undefinedcommand{x} $$", "KaTeX parse error: Undefined control sequence"),
-        ("[nowhere](missing.md)", "missing.md"),
+        pytest.param("[nowhere](missing.md)", "missing.md", marks=pytest.mark.sweep),
         (cell("import numpy as np\n" + FIGURE.replace("np.eye(n)", "np.full((n, n), np.nan)")), "NaN"),
     ],
     ids=["a cell that fails", "stderr", "a broken formula", "a broken link", "a figure of NaN"],
@@ -103,7 +103,7 @@ def test_a_theme_with_other_words_fails_the_build(book):
     assert 'the theme\'s template has no aria-label="Chapters" any more' in result.stdout.replace("\\", "")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.sweep)])
 def test_an_interrupted_build_leaves_the_last_site_whole(book, number):
     write_page(book, cell("import time; time.sleep(60)"))
     (book / "_site").mkdir()

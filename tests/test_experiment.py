@@ -89,6 +89,7 @@ def rate_losses(variant: str, rate: float, seed: int) -> Trained:
     return Trained({"loss": abs(rate - float(os.environ["BEST"]))})
 
 
+@pytest.mark.sweep
 def test_runs_trained_at_other_rates_are_not_gone_on_with(tmp_path, monkeypatch):
     """A search performed anew may find other rates, and runs of both must not stand side by side."""
     trained = tmp_path / "trained"
