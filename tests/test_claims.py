@@ -35,12 +35,6 @@ each_check = pytest.mark.parametrize("claim", CHECKED, ids=lambda claim: str(cla
 each_language = pytest.mark.parametrize("language", LANGUAGES)
 
 
-@pytest.fixture(autouse=True)
-def language_as_it_was():
-    yield
-    set_language("zh")
-
-
 @cache
 def measured(number):
     """Return what a claim's check measures; every one of them is repeatable."""
@@ -55,11 +49,8 @@ def numbers(text):
 # The data
 
 
-def test_the_claims_are_numbered_from_1_to_25():
+def test_the_claims_are_numbered_and_only_dates_and_history_have_no_check():
     assert [claim.number for claim in CLAIMS] == list(range(1, 26))
-
-
-def test_only_dates_and_history_have_no_check():
     assert [claim.number for claim in CLAIMS if claim.check is None] == BY_SOURCE
 
 
@@ -80,14 +71,8 @@ def test_a_claim_has_sources_with_well_formed_links(claim):
         assert (source.place.words["zh"] == "") == (source.place.words["en"] == "")
 
 
-@pytest.mark.parametrize(
-    "number, month", [("1706.03762", "2017-06"), ("2312.00752", "2023-12"), ("1409.0473", "2014-09")]
-)
-def test_an_arxiv_number_tells_its_month(number, month):
-    assert Source("Someone 2000", number).month == month
-
-
-def test_a_doi_tells_no_month():
+def test_an_arxiv_number_tells_its_month_and_a_doi_none():
+    assert [Source("One 2000", number).month for number in ("1706.03762", "1409.0473")] == ["2017-06", "2014-09"]
     with pytest.raises(ValueError, match="10.3115/v1/D14-1181"):
         _ = Source("Kim 2014", "10.3115/v1/D14-1181").month
 
@@ -125,17 +110,10 @@ def test_the_page_of_claims_says_which_checks_read_the_results_of_training(langu
 # The verdicts
 
 
-@pytest.mark.parametrize(
-    "held, failed, verdict",
-    [
-        (True, False, Verdict.RIGHT),
-        (True, True, Verdict.QUALIFIED),
-        (False, True, Verdict.WRONG),
-        (False, False, Verdict.UNDECIDED),
-    ],
-)
-def test_a_verdict_follows_from_the_cases_found(held, failed, verdict):
-    assert Result(Text(zh="", en=""), held, failed).verdict == verdict
+def test_a_verdict_follows_from_the_cases_found():
+    cases = [(True, False), (True, True), (False, True), (False, False)]
+    verdicts = [Result(Text(zh="", en=""), held, failed).verdict for held, failed in cases]
+    assert verdicts == [Verdict.RIGHT, Verdict.QUALIFIED, Verdict.WRONG, Verdict.UNDECIDED]
 
 
 @each_check
@@ -162,18 +140,15 @@ def test_a_check_measures_the_same_again_whatever_was_drawn_before(number):
 # What they measure, against closed forms and torch
 
 
+# (t + 2) 2H numbers of an LSTMN
+STATES = [("RNN", "8、8、8", 8), ("GRU", "8、8、8", 8), ("LSTM", "16、16、16", 16), ("LSTMN", "192、1632、16032", 64)]
+METHODS = [("2020-06", 2), ("2022-05", cost.doubling(128, 16)), ("2023-12", 2)]
+
+
 @pytest.mark.parametrize(
     "number, expected",
     [
-        (
-            3,
-            [
-                "RNN：留下 8、8、8 个数，传过 8 个",
-                "GRU：留下 8、8、8 个数，传过 8 个",
-                "LSTM：留下 16、16、16 个数，传过 16 个",
-                "LSTMN：留下 192、1632、16032 个数，传过 64 个",
-            ],
-        ),  # (t + 2) 2H
+        (3, [f"{name}：留下 {kept} 个数，传过 {rank} 个" for name, kept, rank in STATES]),
         (4, ["50%", "12 轮"]),  # d / (d + H), ⌈log2 4096⌉
         (7, ["‖∏J_t‖ 是 0.031；"]),  # 2⁻⁵
         (11, ["500 层", "1000 层"]),  # ⌈1000/2⌉ and ⌈2·1000/2⌉
@@ -181,13 +156,7 @@ def test_a_check_measures_the_same_again_whatever_was_drawn_before(number):
         (17, ["RNN: 27", "CNN: 13", "9): 3", "attention: 1；", "(r = 9): 7"]),  # n, ⌈26/2⌉, log₃ 27, 1, ⌈26/4⌉
         (18, [f"{n / (128 + n):.0%}" for n in (32, 128, 1024)]),  # 4n²d / (8nd² + 4n²d)
         (19, [f"{cost.doubling(n, 64):.2f}" for n in (8, 64, 512)] + ["总是 4 倍"]),
-        (
-            21,
-            [
-                f"（{month}）：FLOP 变成 {ratio:.2f} 倍"
-                for month, ratio in (("2020-06", 2), ("2022-05", cost.doubling(128, 16)), ("2023-12", 2))
-            ],
-        ),
+        (21, [f"（{month}）：FLOP 变成 {ratio:.2f} 倍" for month, ratio in METHODS]),
     ],
 )
 def test_a_value_is_the_one_of_its_closed_form(number, expected):
@@ -204,11 +173,9 @@ def test_training_keeps_one_table_of_n_by_n_weights_unless_fused():
     weights = sum(W.numel() * W.element_size() for W in layer.parameters())
 
     def curvature(need_weights):  # what is left of twice as long, less twice the bytes: the part that grows as n²
-        kept = [
-            claims.comparison.kept_for_backward(layer, claims.comparison.random_tokens(m), need_weights)
-            for m in (n, 2 * n)
-        ]
-        return kept[1] - 2 * kept[0]
+        tokens = [claims.comparison.random_tokens(m) for m in (n, 2 * n)]
+        once, twice = (claims.comparison.kept_for_backward(layer, x, need_weights) for x in tokens)
+        return twice - 2 * once
 
     assert curvature(need_weights=True) == pytest.approx(2 * n**2 * 4, abs=weights)
     assert abs(curvature(need_weights=False)) <= weights
@@ -237,11 +204,8 @@ def test_the_lstmn_is_its_equations():
     generator, d, H = torch.Generator().manual_seed(0), 3, 4
     lstmn, x = LSTMN(d, H, generator, torch.float64), torch.randn(5, d, generator=generator, dtype=torch.float64)
     W, U, v, cell = lstmn.attention.W.weight, lstmn.attention.U.weight, lstmn.attention.v, lstmn.cell
-    memory, states, h_tilde = (
-        lstmn.start,
-        [torch.zeros(2 * H, dtype=torch.float64)],
-        torch.zeros(H, dtype=torch.float64),
-    )
+    memory, s_0, h_tilde = lstmn.start, torch.zeros(2 * H, dtype=torch.float64), torch.zeros(H, dtype=torch.float64)
+    states = [s_0]
     for x_t in x:
         memory = lstmn(x_t, memory)
         scores = torch.stack([v @ torch.tanh(W @ torch.cat([x_t, h_tilde]) + U @ s[:H]) for s in states])
@@ -274,6 +238,8 @@ def test_a_carousel_has_the_norms_it_was_given(factor):
 
 
 def test_holes_are_told_by_the_positions_that_taps_reach():
+    holes = [of_convolution.has_holes(*stack) for stack in of_convolution.random_stacks()]
+    assert 50 < sum(holes) < len(holes) - 50  # some have, some do not
     for dilations, k in of_convolution.random_stacks(40):
         reached = {0}
         for d in dilations:
@@ -281,11 +247,6 @@ def test_holes_are_told_by_the_positions_that_taps_reach():
         assert of_convolution.has_holes(dilations, k) == (len(reached) < max(reached) + 1)
     for dilations in [(1, 1, 4), (1, 2, 7), (1, 2, 4, 13)]:  # grow by more than a factor of k = 3, and have none
         assert not of_convolution.has_holes(dilations, 3) and of_convolution.within_the_field(dilations, 3)
-
-
-def test_some_random_stacks_have_holes_and_some_do_not():
-    holes = [of_convolution.has_holes(*stack) for stack in of_convolution.random_stacks()]
-    assert 50 < sum(holes) < len(holes) - 50
 
 
 def test_a_latch_is_asked_for_its_first_symbol():
@@ -327,11 +288,6 @@ def diagonal_rnn():
     return {"diagonal RNN": cell}
 
 
-def only(name, check, *given, **settings):
-    """The check of one model."""
-    return lambda: check({name: of_recurrence.random_cell(*given, **settings)})
-
-
 def convolve(x, mask=None):
     layer = Convolution(of_attention.SIZE, 3, dtype=torch.float64)
     layer.reset_parameters(torch.Generator().manual_seed(0))
@@ -352,57 +308,34 @@ def no_mask(L, S):
 
 
 RIGHT, QUALIFIED, WRONG = Verdict.RIGHT, Verdict.QUALIFIED, Verdict.WRONG
+LSTM = {"LSTM": of_recurrence.random_cell(LSTMCell, size=of_recurrence.SMALL, forget_bias=5.0)}
 OTHERWISE = {  # on what: number, check, verdict
     "networks of one state": (3, lambda: of_recurrence.fixed_state(("RNN", "LSTM")), RIGHT),
     "an LSTM that keeps every state": (3, lambda: of_recurrence.fixed_state(("LSTMN",)), WRONG),
-    "inputs that act through the state, and a nonlinear recurrence": (
-        4,
-        lambda: of_recurrence.work_that_need_not_wait(ProductCell, nonlinear_loop),
-        RIGHT,
-    ),
+    "no linear part": (4, lambda: of_recurrence.work_that_need_not_wait(ProductCell, nonlinear_loop), RIGHT),
     "an RNN that expands": (5, lambda: of_recurrence.waiting_in_line(((3.0, 0.1),)), RIGHT),
     "an RNN that contracts": (5, lambda: of_recurrence.waiting_in_line(((1.0, 1.0),)), WRONG),
     "an RNN of separate units": (6, lambda: of_recurrence.order_of_the_product(diagonal_rnn()), RIGHT),
-    "an LSTM, whose signal takes c": (
-        6,
-        only("LSTM", of_recurrence.order_of_the_product, LSTMCell, size=of_recurrence.SMALL, forget_bias=5.0),
-        WRONG,
-    ),
+    "an LSTM, whose signal takes c": (6, lambda: of_recurrence.order_of_the_product(LSTM), WRONG),
     "a few norms of 0.001": (7, lambda: of_recurrence.a_few_small_norms(factor=0.001), RIGHT),
     "a gain of 0.5": (8, lambda: of_recurrence.explosion(0.5), RIGHT),
     "a gain of 3, small inputs": (8, lambda: of_recurrence.explosion(3.0, scales=(0.1,)), WRONG),
     "a forget bias of 1": (9, lambda: of_recurrence.forget_gates(((1, 1),)), RIGHT),
     "a forget bias of 5, no inputs": (9, lambda: of_recurrence.forget_gates(((5, 0),)), WRONG),
     "an LSTM that starts with bias 1": (10, lambda: of_recurrence.memory_of_the_trained(forget_bias=1.0), RIGHT),
-    "a model that learned the longest T tried": (
-        10,
-        lambda: of_recurrence.memory_of_the_trained(models=("attention",)),
-        WRONG,
-    ),
+    "the longest T learned": (10, lambda: of_recurrence.memory_of_the_trained(models=("attention",)), WRONG),
     "neighbours": (11, lambda: of_convolution.layers_to_reach(distance=1), RIGHT),
     "dilated layers": (11, lambda: of_convolution.layers_to_reach(growth=2), WRONG),
     "a single block": (12, lambda: of_convolution.dilated_blocks(copies=1), RIGHT),
     "no dilation": (12, lambda: of_convolution.dilated_blocks(growth=1), WRONG),
     "a dilation that leaves holes": (12, lambda: of_convolution.dilated_blocks(growth=3), WRONG),
-    "weights neither even nor saturated, residual connections": (
-        13,
-        lambda: of_attention.one_step_fades(factors=(4,), residual=True, slope=0.0),
-        RIGHT,
-    ),
+    "uneven weights": (13, lambda: of_attention.one_step_fades(factors=(4,), residual=True, slope=0.0), RIGHT),
     "neither positions nor mask": (14, lambda: of_attention.blind_to_order(None, no_positions, no_mask), RIGHT),
     "a convolution": (14, lambda: of_attention.blind_to_order(convolve), WRONG),
-    "no causal mask": (
-        15,
-        lambda: of_attention.all_at_once(lambda x: of_attention.attend_causally(x, mask=False)),
-        WRONG,
-    ),
+    "no mask": (15, lambda: of_attention.all_at_once(lambda x: of_attention.attend_causally(x, mask=False)), WRONG),
     "a recurrent layer": (15, lambda: of_attention.all_at_once(recur), WRONG),
     "a distance inside the convolution's window": (16, lambda: of_attention.content_and_support(T=16), WRONG),
-    "dilated convolutions in place of attention without positions": (
-        16,
-        lambda: of_attention.content_and_support(without="dilated CNN"),
-        RIGHT,
-    ),
+    "dilated convolutions": (16, lambda: of_attention.content_and_support(without="dilated CNN"), RIGHT),
     "a kernel as wide as the sequence": (17, lambda: of_comparison.paths_and_steps(n=27, k=27), RIGHT),
     "a long sequence": (18, lambda: of_comparison.share_of_the_scores((16,)), RIGHT),
     "a short sequence": (18, lambda: of_comparison.share_of_the_scores((0.5,)), WRONG),
@@ -413,11 +346,7 @@ OTHERWISE = {  # on what: number, check, verdict
     "positions besides": (24, lambda: of_history.four_parts(positions=True), RIGHT),
     "32 layers, in which tokens become alike all the same": (24, lambda: of_history.four_parts(depth=32), WRONG),
     "no residual connections": (24, lambda: of_history.four_parts(residual=False), WRONG),
-    "a claim that is right": (
-        25,
-        lambda: of_comparison.summary({11: lambda: of_convolution.layers_to_reach(distance=1)}),
-        RIGHT,
-    ),
+    "a right one": (25, lambda: of_comparison.summary({11: lambda: of_convolution.layers_to_reach(distance=1)}), RIGHT),
     "a claim that is wrong": (25, lambda: of_comparison.summary({4: of_recurrence.work_that_need_not_wait}), WRONG),
 }
 
@@ -484,15 +413,12 @@ class Rows(HTMLParser):
 
 
 def example(verdict, check, number=1):
-    return Claim(
-        number,
+    common, correct, sources = (
         Text(zh="甲 < 乙", en="a < b"),
         Text(zh="丙", en="c"),
-        verdict,
         (Source("One 2001", "0101.00001"),),
-        "page",
-        check=check,
     )
+    return Claim(number, common, correct, verdict, sources, "page", check=check)
 
 
 def found(held, failed):
@@ -502,11 +428,7 @@ def found(held, failed):
 @each_language
 def test_the_table_has_a_row_a_claim_with_its_verdict_in_words(language):
     set_language(language)
-    claims_ = (
-        example(Verdict.WRONG, found(False, True)),
-        example(Verdict.QUALIFIED, found(True, True), 2),
-        example(Verdict.RIGHT, None, 3),
-    )
+    claims_ = example(WRONG, found(False, True)), example(QUALIFIED, found(True, True), 2), example(RIGHT, None, 3)
     table = Rows(claims.table(claims_).data)
     for row, claim in zip(table.rows[1:], claims_):
         assert claim.verdict.value.words[language] in row
