@@ -25,7 +25,7 @@ def modules(*entries: Path) -> list[Path]:
     return found
 
 
-def joined(*entries: Path) -> str:
+def join(*entries: Path) -> str:
     """Return modules as one: without imports and exports, since all names share one scope, and without comments."""
     source = "\n".join(path.read_text(encoding="utf-8") for path in modules(*map(Path.resolve, entries)))
     source = re.sub(r"^import .*\n|^ *//.*\n", "", source, flags=re.MULTILINE)
@@ -37,9 +37,9 @@ def colors(tint: str) -> str:
 
 
 PANELS = [FOLDER / "panels" / f"{panel.kind}.js" for panel in KINDS]
-WIDGET = joined(*PANELS, FOLDER / "js" / "explorable.js") + "\nexport default { render };\n"
+WIDGET = join(*PANELS, FOLDER / "js" / "explorable.js") + "\nexport default { render };\n"
 # classic, not a module: a page opened from a file may not load modules
-PAGE = f"(() => {{\n{joined(*PANELS, FOLDER / 'js' / 'page.js')}\n}})();\n"
+PAGE = f"(() => {{\n{join(*PANELS, FOLDER / 'js' / 'page.js')}\n}})();\n"
 STYLE = (
     f".explorable {{ {colors('light')} --columns: {STAGE['columns']}; --gap: {STAGE['gap']}px; }}\n"
     f"{DARK} {{ {colors('dark')} }}\n"
