@@ -24,7 +24,7 @@ def test_every_module_comes_once_and_after_those_that_it_imports(tmp_path):
         lines = [f'import {{ {one} }} from "./{one}.js";\n' for one in needed]
         (tmp_path / f"{name}.js").write_text("".join(lines) + f"export const {name} = 1;\n", encoding="utf-8")
     assert [path.stem for path in script.modules(tmp_path / "c.js", tmp_path / "a.js")] == ["d", "c", "b", "a"]
-    assert "import" not in script.joined(tmp_path / "a.js")
+    assert "import" not in script.join(tmp_path / "a.js")
 
 
 def test_the_widget_is_a_module_with_one_default_export_and_no_import():
@@ -36,7 +36,7 @@ def test_the_widget_is_a_module_with_one_default_export_and_no_import():
 def test_the_page_script_is_classic_and_no_two_modules_define_one_name():
     assert not re.search(r"^\s*(import|export)\b", script.PAGE, re.MULTILINE)
     check(script.PAGE, ".cjs")
-    check(script.joined(*script.PANELS, PAGE_JS), ".mjs")  # a module refuses a second function of one name too
+    check(script.join(*script.PANELS, PAGE_JS), ".mjs")  # a module refuses a second function of one name too
 
 
 def test_the_page_script_runs_without_figures_and_leaves_no_global():
