@@ -17,7 +17,7 @@ set_language("zh")  # of what a module makes before its first test begins
 # What is slow, beside what is marked so: tests with these fixtures, and these files, which build, train or time something
 FIXTURES = {"browser", "site_folder"}
 FILES = set("build claims experiment induction missing_parts rates recall timing transformer translation".split())
-QUICK = 5  # seconds of a processor that a test may take in `make check`, which is to take 90 in all
+QUICK = 10  # seconds of a processor that a test may take in `make check`, which is to take 90 in all
 
 
 def pytest_collection_modifyitems(items):
