@@ -166,15 +166,16 @@ class Explorable(anywidget.AnyWidget):
         return {"sentence": self._sentence.at(self._spec["sentence"], view, words), "panels": panels}
 
     def _picture(self) -> dict[str, str]:
-        """Return the still picture of the start state, {src, alt}."""
-        view = self._view({name: control.first for name, control in self._controls.items()})
-        src = still_picture(self._panels, self._spec["panels"], self._spec["rows"], view)
-        return {"src": src, "alt": f"{self._spec['title']}. {self._shown(view)['sentence']}"}
+        """Return the still picture of the start state, {src, alt}, drawn when it is first asked for."""
+        if not self._still:
+            view = self._view({name: control.first for name, control in self._controls.items()})
+            src = still_picture(self._panels, self._spec["panels"], self._spec["rows"], view)
+            self._still = {"src": src, "alt": f"{self._spec['title']}. {self._shown(view)['sentence']}"}
+        return self._still
 
     def _repr_mimebundle_(self, **kwargs):
         """Return anywidget's own bundle and, as text/html, the figure for every host without its widgets."""
         data, metadata = super()._repr_mimebundle_(**kwargs)
-        self._still = self._picture()
         data["text/html"] = self.html()
         return data, metadata
 
