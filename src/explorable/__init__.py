@@ -1,5 +1,6 @@
 """Interactive figures that need no kernel: Python computes every frame once, the browser draws them."""
 
+from .address import set_address
 from .axis import Axis
 from .cache import Cache
 from .control import Control
@@ -25,6 +26,7 @@ __all__ = [
     "Series",
     "Text",
     "language",
+    "set_address",
     "set_language",
 ]
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import anywidget
 import traitlets
 
+from .address import page_address
 from .cache import Cache
 from .control import Control
 from .frames import Frames, View, pack
@@ -97,6 +98,7 @@ class Explorable(anywidget.AnyWidget):
         spec = {
             "name": name,
             "language": language(),
+            "address": page_address(),
             "title": str(title),
             "caption": str(caption),
             "controls": [control.spec() for control in controls],  # a list, since a dict may lose its order

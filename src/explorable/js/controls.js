@@ -37,7 +37,16 @@ function makeSlider(control, title, { changed, refuse, words }) {
   text.style.minWidth = `${Math.max(...values.map((one) => withUnit(control, one).length))}ch`; // so that nothing shifts
   const label = element("label", { class: "control" }, title, text, input);
   const box = control.continuous ? makeBox(control, { changed, refuse, words }) : null;
+  let current;
+  // From a typed value an arrow leads to the next one of the grid on its side; the slider itself stands on the nearest.
+  input.addEventListener("keydown", (event) => {
+    const next = { 1: values.find((value) => value > current), "-1": values.filter((value) => value < current).at(-1) }[ARROWS[event.key]];
+    if (next === undefined || values.includes(current)) return;
+    event.preventDefault();
+    changed(name, next);
+  });
   function show(value) {
+    current = value;
     input.value = nearest(values, value);
     text.textContent = withUnit(control, value);
     input.setAttribute("aria-valuetext", text.textContent);
@@ -52,6 +61,8 @@ function makeSlider(control, title, { changed, refuse, words }) {
   const all = box ? element("span", { class: "control-with-box" }, label, box.element) : label;
   return { element: all, input, read: () => values[input.value], show, offer };
 }
+
+const ARROWS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
 
 // The box of a slider, hidden until a kernel answers. refuse(sentence) says why a value is not taken.
 function makeBox({ name, label, values, whole }, { changed, refuse, words }) {
@@ -91,10 +102,16 @@ export function makeControls(specs, handlers) {
   const made = new Map(specs.map((control) => [control.name, makeControl(control, handlers)]));
   const [all, more] = [element("div", { class: "controls" }), element("div", { class: "controls" })];
   for (const { name, advanced } of specs) (advanced ? more : all).append(made.get(name).element);
-  if (more.hasChildNodes()) all.append(element("details", { class: "more" }, element("summary", {}, handlers.words.more), more));
+  const folded = element("details", { class: "more" }, element("summary", {}, handlers.words.more), more);
+  if (more.hasChildNodes()) all.append(folded);
   let shown = new Map();
   function show(values) {
-    for (const [name, control] of made) if (values.get(name) !== shown.get(name)) control.show(values.get(name));
+    for (const { name, start, advanced } of specs) {
+      const value = values.get(name);
+      if (value === shown.get(name)) continue;
+      made.get(name).show(value);
+      if (advanced && value !== start) folded.open = true; // what has left its start is seen
+    }
     shown = values;
   }
   return { element: all, show, offer: (live) => made.forEach((control) => control.offer(live)) };

@@ -4,6 +4,7 @@ import { fragmentOf } from "./address.js";
 import { makeControls } from "./controls.js";
 import { publish } from "./drawn.js";
 import { element } from "./elements.js";
+import { lacksFeature } from "./features.js";
 import { numbersOf, unpack } from "./frames.js";
 import { keepKeys } from "./keys.js";
 import { makeStage } from "./layout.js";
@@ -24,7 +25,7 @@ class Figure {
     this.sentence = makeSentence(spec, numbers.slots);
     this.picking = makePicking(this.stage.panels, spec.panels, words);
     this.tables = makeTables(this.stage.panels, spec.panels, words);
-    this.link = makeLink(() => linkOf(this.state.moved()), words);
+    this.link = makeLink(() => linkOf(this.state), words);
     const changed = (name, value) => {
       this.picking.tell(this.kernel.news());
       this.state.set([[name, value]]);
@@ -44,11 +45,7 @@ class Figure {
     this.update();
     root.classList.add("live"); // only now may the still picture go
     for (const event of ["pointerenter", "focusin"]) root.addEventListener(event, kernel.greet);
-    const changed = () => {
-      this.update();
-      root.dispatchEvent(new CustomEvent("explorable-change", { detail: state.moved() }));
-    };
-    const ends = [state.listen(changed), stage.watch(() => this.draw()), keepKeys(root), kernel.close];
+    const ends = [state.listen(() => this.update()), stage.watch(() => this.draw()), keepKeys(root), kernel.close];
     return () => ends.forEach((end) => end());
   }
 
@@ -84,8 +81,13 @@ class Figure {
   }
 }
 
-// el: where the host wants the figure, or the page's own.  linkOf(state): the address of the page with this figure in a
-// state, a Map of those controls that have left their start; without it a link is a fragment only.
+// The address of a figure's state on the page that its notebook was derived from; nothing where that is not published.
+function publishedLink({ name, address }, state) {
+  return address && address + fragmentOf({ section: "", states: new Map([[name, state.moved()]]) });
+}
+
+// el: where the host wants the figure, or the page's own.  linkOf(state): the address of a page with this figure in its
+// state, left out where the page is not one of ours.
 export async function render({ model, el, linkOf }) {
   const spec = model.get("_spec");
   const words = wordsOf(spec.language);
@@ -94,14 +96,20 @@ export async function render({ model, el, linkOf }) {
   root.lang = spec.language;
   root.setAttribute("aria-label", spec.title);
   showStill(root, model.get("_still"));
-  if (typeof DecompressionStream === "undefined") return notify(root, words.unable);
+  if (lacksFeature()) return notify(root, words.unable);
+  const numbers = await unpack(model.get("_frames")).then((block) => numbersOf(block, spec.controls), warn);
+  if (!numbers) return notify(root, words.failed);
   try {
-    const numbers = numbersOf(await unpack(model.get("_frames")), spec.controls);
-    const ownLink = (state) => fragmentOf(new Map([[spec.name, state]]));
-    return new Figure(root, { model, linkOf: linkOf ?? ownLink, spec, words, numbers }).mount(spec.caption);
+    const link = linkOf ?? ((state) => publishedLink(spec, state));
+    return new Figure(root, { model, linkOf: link, spec, words, numbers }).mount(spec.caption);
   } catch (error) {
-    console.warn(`figure ${spec.name}: ${error}`);
+    warn(error);
+    root.classList.remove("live");
     root.querySelectorAll(".controls, .stage, .readout, output, .foot").forEach((part) => part.remove()); // half a figure is none
-    notify(root, words.failed);
+    notify(root, words.unable);
   }
+}
+
+function warn(error) {
+  console.warn(`explorable: ${error}`);
 }

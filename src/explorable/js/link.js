@@ -15,8 +15,9 @@ async function copy(text) {
   if (!copied) throw new Error("not copied");
 }
 
-// addressOf(): the address of the page, or of this figure only, in the state that is drawn.
+// addressOf(): the address of the state that is drawn; nothing where there is no page to link to.
 export function makeLink(addressOf, words) {
+  if (!addressOf()) return { element: element("span", { class: "copy" }, words.unpublished), refresh() {} };
   const link = element("a", { class: "copy", role: "button" }, words.copy);
   let timer;
   link.addEventListener("click", async (event) => {
@@ -25,6 +26,11 @@ export function makeLink(addressOf, words) {
     link.textContent = await copied.catch(() => words.uncopied);
     clearTimeout(timer);
     timer = setTimeout(() => (link.textContent = words.copy), SHOWN);
+  });
+  link.addEventListener("keydown", (event) => {
+    if (event.key !== " ") return;
+    event.preventDefault(); // a button is pressed by the space bar, and the page stays
+    link.click();
   });
   return { element: link, refresh: () => (link.href = addressOf()) };
 }

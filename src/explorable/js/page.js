@@ -10,7 +10,7 @@ const DATA = 'script[type="application/vnd.explorable+json"]';
 const INTERVAL = 250; // milliseconds between changes of the address, of which browsers refuse too many
 
 // What a widget sees of its model, without a kernel.
-function makeModel({ spec, values, frames }) {
+function makeModel(spec, values, frames) {
   const known = { ...values, _spec: spec, _frames: Uint8Array.from(atob(frames), (letter) => letter.charCodeAt(0)) };
   const events = new EventTarget();
   return {
@@ -25,47 +25,111 @@ function makeModel({ spec, values, frames }) {
   };
 }
 
-// Set the controls to what the address says, if their grids offer it.
-function applyAddress(model, key) {
-  const state = readAddress(location.hash).get(key);
-  for (const { name, values } of model.get("_spec").controls) {
-    const index = values.findIndex((value) => String(value) === state?.get(name));
-    if (index >= 0) model.set(name, values[index]);
+// Each figure of the page: its key in the address → {figure, model, brought}; brought: its values as the page brought it.
+const figures = new Map();
+
+const controlsOf = ({ model }) => model.get("_spec").controls;
+
+// The controls that have left their start, as the address names them.
+function stateOf(own) {
+  const moved = controlsOf(own).filter(({ name, start }) => own.model.get(name) !== start);
+  return new Map(moved.map(({ name }) => [name, String(own.model.get(name))]));
+}
+
+// Set a figure's controls to what the address says, if their grids offer it: a control that it leaves out is at its start,
+// a figure that it leaves out is as the page brought it.
+function follow(own, state) {
+  for (const { name, start, values } of controlsOf(own)) {
+    const named = values.find((value) => String(value) === state?.get(name));
+    own.model.set(name, state ? (named ?? start) : own.brought[name]);
   }
 }
 
-// The address's states with this figure's own, which is left out if nothing has left its start.
-function statesWith(key, state) {
-  const states = readAddress(location.hash);
-  states.delete(key);
-  return state.size ? states.set(key, state) : states;
+// The states of all figures that have left their start, one figure's first; named: that one also in its start.
+function statesFrom(key, named) {
+  const states = [...new Set([key, ...figures.keys()])].map((one) => [one, stateOf(figures.get(one))]);
+  return new Map(states.filter(([one, state]) => state.size || (named && one === key)));
+}
+
+let moved; // the figure whose state is not yet in the address
+let timer;
+
+// Write the states into the address, beside the section that it names.
+function write() {
+  clearTimeout(timer);
+  if (moved) writeAddress({ section: readAddress(location.hash).section, states: statesFrom(moved, false) });
+  moved = undefined;
+}
+
+function writeSoon(key) {
+  moved = key;
+  clearTimeout(timer);
+  timer = setTimeout(write, INTERVAL);
 }
 
 async function mountFigure(figure, data, key) {
   try {
-    const model = makeModel(JSON.parse(data.textContent));
-    applyAddress(model, key);
-    await render({ model, el: figure, linkOf: (state) => location.href.replace(/#.*$/s, "") + fragmentOf(statesWith(key, state)) });
-    addEventListener("hashchange", () => applyAddress(model, key));
-    let timer;
-    figure.addEventListener("explorable-change", ({ detail }) => {
-      clearTimeout(timer);
-      timer = setTimeout(() => writeAddress(statesWith(key, detail)), INTERVAL);
-    });
+    const { spec, values, frames } = JSON.parse(data.textContent);
+    const own = { figure, model: makeModel(spec, values, frames), brought: values };
+    figures.set(key, own);
+    follow(own, readAddress(location.hash).states.get(key));
+    const here = location.href.replace(/#.*$/s, "");
+    await render({ model: own.model, el: figure, linkOf: () => here + fragmentOf({ section: "", states: statesFrom(key, true) }) });
+    for (const { name } of spec.controls) own.model.on(`change:${name}`, () => writeSoon(key));
   } catch (error) {
     console.warn(`figure ${key}: ${error}`);
     notify(figure, wordsOf(figure.lang).failed);
   }
 }
 
-function mountPage() {
+// Bring what the address names into view: its section, or else its first figure, which is marked.
+function goTo({ section, states }) {
+  const [key] = section ? [] : states.keys();
+  const linked = figures.get(key)?.figure;
+  for (const { figure } of figures.values()) figure.classList.toggle("linked", figure === linked);
+  (linked ?? document.getElementById(section))?.scrollIntoView({ behavior: "instant" });
+}
+
+// A link within the page names a section alone and leaves all figures as they are; any other address says how each stands.
+function followAddress() {
+  const address = readAddress(location.hash);
+  if (address.section && !address.states.size) {
+    [moved] = [...figures.keys()].filter((key) => stateOf(figures.get(key)).size);
+    return write();
+  }
+  for (const [key, own] of figures) follow(own, address.states.get(key));
+  moved = undefined; // the address says it already
+  goTo(address);
+}
+
+async function mountPage() {
   const seen = new Map();
-  for (const data of document.querySelectorAll(`figure.explorable > ${DATA}`)) {
+  const mounting = [...document.querySelectorAll(`figure.explorable > ${DATA}`)].map((data) => {
     const figure = data.parentElement;
     const { name } = figure.dataset;
     seen.set(name, (seen.get(name) ?? 0) + 1);
-    mountFigure(figure, data, seen.get(name) > 1 ? `${name}-${seen.get(name)}` : name); // a figure shown twice has two states
+    return mountFigure(figure, data, seen.get(name) > 1 ? `${name}-${seen.get(name)}` : name); // shown twice: two states
+  });
+  addEventListener("hashchange", followAddress);
+  for (const event of ["pagehide", "click"]) addEventListener(event, write, true); // before a link is followed
+  await keepInView(Promise.all(mounting));
+}
+
+// The page grows while its figures are mounted and its fonts arrive: what the address names is brought into view again,
+// until the reader moves himself. After a reload, or on the way back, the browser knows better where he was.
+async function keepInView(mounted) {
+  const [{ type } = {}] = performance.getEntriesByType("navigation");
+  if (!location.hash || type === "reload" || type === "back_forward") return;
+  const moves = new AbortController();
+  for (const event of ["wheel", "touchmove", "pointerdown", "keydown"]) {
+    addEventListener(event, () => moves.abort(), { passive: true, signal: moves.signal });
   }
+  for (const ready of [mounted, document.fonts.ready, new Promise((loaded) => addEventListener("load", loaded))]) {
+    await ready;
+    if (moves.signal.aborted) return;
+    goTo(readAddress(location.hash));
+  }
+  moves.abort();
 }
 
 mountPage(); // a deferred script runs when the page has been read
