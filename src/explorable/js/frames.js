@@ -53,5 +53,5 @@ export function numbersOf(block, controls) {
   const refuse = (parts, values) => parts.forEach((part) => offGrid.set(keyOf(part, values), null));
   const missing = (parts, values) => [...new Set(parts)].filter((part) => at(part, values) === undefined);
   const view = (values) => ({ value: (name) => values.get(name), at: (part) => at(part, values) });
-  return { at, add, refuse, missing, view, slots: Object.keys(block.slots) };
+  return { at, add, refuse, missing, view, slots: new Map(Object.entries(block.slots).map(([name, { words }]) => [name, words])) };
 }

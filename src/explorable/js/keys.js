@@ -1,3 +1,7 @@
+// Keys: how far each leads along an axis, and that a figure keeps its own.
+
+export const STRIDES = { ArrowRight: 1, ArrowLeft: -1, PageUp: 10, PageDown: -10, Home: -Infinity, End: Infinity };
+
 // Keys pressed in a figure stay there, because JupyterLab has shortcuts on single letters and arrows; those with Ctrl or
 // Meta, such as to save, go through.
 

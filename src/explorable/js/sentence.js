@@ -2,22 +2,30 @@
 
 import { valueWords } from "./controls.js";
 import { element } from "./elements.js";
+import { longest } from "./words.js";
 
 const PAUSE = 400; // milliseconds after the last change, so that a slider's way is announced once
 
-// computed: the names of the slots that a function fills; the others show a control's value.
+// computed: the texts of each slot that a function fills, by its name; the others show a control's value.
 export function makeSentence(spec, computed) {
   const controls = new Map(spec.controls.map((control) => [control.name, control]));
   const output = element("output", { "aria-live": "polite", "aria-atomic": true }); // announced whole
+  const room = element("div", { class: "room", "aria-hidden": true }); // its longest words, unseen, so that nothing shifts
   const slots = [];
   for (const [text, slot] of spec.sentence.parts) {
     output.append(text);
-    if (slot !== null) slots.push([slot, output.appendChild(element("b"))]);
+    room.append(text);
+    if (slot === null) continue;
+    slots.push([slot, output.appendChild(element("b"))]);
+    room.append(element("b", {}, longest(textsOf(slot))));
   }
   let timer;
 
+  function textsOf(slot) {
+    return computed.get(slot) ? (spec.sentence.choices[slot] ?? computed.get(slot)) : controls.get(slot).words;
+  }
   function textOf(slot, view) {
-    if (!computed.includes(slot)) return valueWords(controls.get(slot), view.value(slot));
+    if (!computed.has(slot)) return valueWords(controls.get(slot), view.value(slot));
     const words = view.at(slot);
     return Object.hasOwn(spec.sentence.choices, slot) ? spec.sentence.choices[slot][Number(words)] : words;
   }
@@ -31,5 +39,5 @@ export function makeSentence(spec, computed) {
     timer = setTimeout(() => output.setAttribute("aria-busy", false), PAUSE);
     return output.textContent;
   }
-  return { element: output, needs: computed, say };
+  return { element: element("div", { class: "sentence" }, room, output), needs: [...computed.keys()], say };
 }

@@ -12,3 +12,8 @@ export function wordsOf(language) {
 export function fill(text, slots) {
   return text.replace(/\{(\w+)\}/g, (_, slot) => slots[slot]);
 }
+
+// About how wide a text is, in pixels: a Chinese character is as wide as two letters.
+export const widthOf = (text) => [...text].reduce((sum, letter) => sum + (letter > "⺀" ? 14 : 7.5), 0);
+
+export const longest = (texts) => texts.reduce((one, other) => (widthOf(other) > widthOf(one) ? other : one));

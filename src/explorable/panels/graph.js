@@ -2,6 +2,7 @@
 
 import { colorAt, drawAxes, drawColorBar, plainSymbol, textAt } from "../js/axis.js";
 import { node } from "../js/elements.js";
+import { STRIDES } from "../js/keys.js";
 import { KINDS } from "../js/kinds.js";
 import { amountText } from "../js/numbers.js";
 import { fill } from "../js/words.js";
@@ -75,8 +76,8 @@ class Graph {
   step(pick, key) {
     const all = rising(this.nodes.map(([a]) => a));
     const now = all.indexOf(pick?.[this.coordinate]);
-    const next = { ArrowRight: now + 1, ArrowLeft: now < 0 ? 0 : now - 1, Home: 0, End: all.length - 1 }[key];
-    return next === undefined ? null : { [this.coordinate]: all[Math.min(all.length - 1, Math.max(0, next))] };
+    if (!STRIDES[key] || !all.length) return null;
+    return { [this.coordinate]: all[Math.min(all.length - 1, Math.max(0, now < 0 ? 0 : now + STRIDES[key]))] };
   }
 
   mark(pick) {

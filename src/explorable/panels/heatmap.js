@@ -9,7 +9,16 @@ import LOOK from "../look.json" with { type: "json" };
 const MARGIN = 36; // pixels at the left, for the numbers of the rows
 const LETTER = 7; // pixels: how wide a letter of a tick is, at most
 const LINE = 11; // pixels from word to word, at least: with less, some words are left out
-const STEPS = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1], Home: [0, -Infinity], End: [0, Infinity] };
+const STEPS = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+  PageUp: [-10, 0],
+  PageDown: [10, 0],
+  Home: [0, -Infinity],
+  End: [0, Infinity],
+};
 
 const within = (number, count) => Math.min(count, Math.max(1, number));
 
@@ -38,10 +47,12 @@ class Heatmap {
     this.companion = panel.companion && view.at(panel.companion.matrix).values;
     [this.shape, this.values, this.rowWords, this.columnWords] = [shape, values, wordsAt(panel.row_words), wordsAt(panel.column_words)];
     const side = Math.min(size - margin - 6, 420);
-    this.cell = side / shape[1];
-    this.box = { left: margin, top: 34, right: margin + side, bottom: 34 + Math.round(this.cell * shape[0]) };
+    const height = side * Math.min(1, panel.tallest); // whatever its shape, so that nothing below shifts
+    this.cell = Math.min(side / shape[1], height / shape[0]);
+    const [bottom, right] = shape.map((count, axis) => [34, margin][axis] + Math.round(this.cell * count));
+    this.box = { left: margin, top: 34, right, bottom };
     this.paint(limits);
-    const bar = { left: margin, right: this.box.right, top: this.box.bottom + below + 64 };
+    const bar = { left: margin, right: margin + side, top: 34 + Math.round(height) + below + 64 };
     this.surface.setAttribute("viewBox", `0 0 ${size} ${bar.top + 56}`); // room for the hatched key, also without one: nothing shifts
     this.surface.replaceChildren(...drawColorBar(panel, limits, bar), ...this.ticks(), ...this.names(), ...this.key(bar), this.ring);
     return { kind: "heatmap", limits, shape, values, rowWords: this.rowWords ?? [], columnWords: this.columnWords ?? [] };

@@ -80,6 +80,8 @@ class Heatmap(Panel):
                     raise ValueError(
                         f"{where}: a companion of {shapes[1]} for the matrix of {shapes[0]}: both must agree"
                     )
+        shapes = [view.array(spec["matrix"]).shape for view in frames.views(spec["matrix"])]
+        spec["tallest"] = max(rows / columns for rows, columns in shapes)  # for which the browser leaves room too
         spec["letters"] = {}  # of the longest word, for which the browser leaves room, so that nothing shifts
         for axis, key in enumerate(WORDS):
             for view in frames.views(spec["matrix"], spec[key]) if spec[key] else []:

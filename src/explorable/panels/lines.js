@@ -2,9 +2,11 @@
 
 import { drawAxes, plainSymbol, textAt } from "../js/axis.js";
 import { node } from "../js/elements.js";
+import { STRIDES } from "../js/keys.js";
 import { KINDS } from "../js/kinds.js";
 import { nearest } from "../js/nearest.js";
 import { amountText } from "../js/numbers.js";
+import { widthOf } from "../js/words.js";
 import LOOK from "../look.json" with { type: "json" };
 
 const MARKS_A_LINE = 6;
@@ -13,7 +15,6 @@ const NEAR = 1e-9; // places that differ by less are one
 const LOWEST = 9999; // pixels: far below any plot, where −∞ is drawn; further down, what measures the page runs out of memory
 const NARROWEST_PLOT = 80; // pixels between axis and labels; with less room the whole picture shrinks
 const EDGE = 5; // pixels beside the plot, so that a mark on its limit is whole
-const STRIDES = { ArrowRight: 1, ArrowLeft: -1, PageUp: 10, PageDown: -10, Home: -Infinity, End: Infinity };
 
 const medians = new WeakMap(); // of each family drawn so far
 
@@ -54,8 +55,6 @@ function spread(labels, top, bottom) {
   labels.reverse();
   labels.forEach((label, i) => (label.y = Math.min(label.y, i ? labels[i - 1].y - LINE_HEIGHT : bottom)));
 }
-
-const widthOf = (label) => [...label].reduce((sum, letter) => sum + (letter > "⺀" ? 14 : 7.5), 0);
 
 // The elements of one series, made once and changed at every drawing: three paths in the plot, a label beside it.
 function makeSeries(one) {
