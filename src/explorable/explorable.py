@@ -174,9 +174,12 @@ class Explorable(anywidget.AnyWidget):
         return self._still
 
     def _repr_mimebundle_(self, **kwargs):
-        """Return anywidget's own bundle and, as text/html, the figure for every host without its widgets."""
+        """Return anywidget's own bundle, and the figure for hosts without its widgets: as HTML, as a picture, as words."""
         data, metadata = super()._repr_mimebundle_(**kwargs)
+        still = self._picture()
         data["text/html"] = self.html()
+        data["image/png"] = still["src"].partition(",")[2]
+        data["text/plain"] = still["alt"]
         return data, metadata
 
     def _answer(self, _widget: object, message: dict, _buffers: list) -> None:

@@ -16,9 +16,11 @@ FIGURE = '<figure class="explorable"'
 STATE = "application/vnd.jupyter.widget-state+json"
 
 
-def prefer_html(_app: Sphinx, config: Config) -> None:
-    """Have MyST-NB show a figure's own HTML, not its widget, which needs a kernel or another host."""
-    config.nb_mime_priority_overrides = [*config.nb_mime_priority_overrides, ("html", "text/html", 1)]
+def prefer_forms(_app: Sphinx, config: Config) -> None:
+    """Have MyST-NB show a figure's own HTML on a site and its picture in a book, not its widget, which needs a kernel."""
+    sites, books = ("html", "dirhtml", "singlehtml"), ("epub", "latex")
+    forms = [(name, "text/html", 1) for name in sites] + [(name, "image/png", 1) for name in books]
+    config.nb_mime_priority_overrides = [*config.nb_mime_priority_overrides, *forms]
 
 
 def load_script(app: Sphinx, _pagename: str, _template: str, context: dict, _doctree: object) -> None:
@@ -65,7 +67,7 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict:
     app.setup_extension("myst_nb")
-    app.connect("config-inited", prefer_html)
+    app.connect("config-inited", prefer_forms)
     app.connect("html-page-context", load_script, priority=400)  # before the themes
     app.connect("html-page-context", drop_widgets, priority=900)  # after MyST-NB has added its scripts
     app.connect("build-finished", write_files)
