@@ -6,7 +6,7 @@ import pytest
 from small_figures import figure, lines
 
 from explorable import progress, set_language
-from explorable.progress import is_watched
+from explorable.progress import is_watched, width
 
 
 @pytest.mark.parametrize("language, words", [("en", "Computing made-up: value 2 of 6"), ("zh", "6 个值里的第 2 个")])
@@ -18,7 +18,7 @@ def test_a_long_computation_is_counted_and_then_leaves_nothing_to_read(monkeypat
     figure(lines(lambda n: [0, n]))  # 3 values of n, x, and the limits of two axes
     said = capsys.readouterr().err.split("\r")
     assert any(words in line for line in said)
-    assert said[-2].strip() == said[-1] == "" and len(said[-2]) == len(said[-3])
+    assert said[-2].strip() == said[-1] == "" and len(said[-2]) == width(said[-3])
 
 
 def test_a_short_one_and_one_that_nobody_sees_say_nothing(monkeypatch, capsys):

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from unicodedata import east_asian_width
 
 from .text import OWN_WORDS, language
 
@@ -35,8 +36,13 @@ class Progress:
             print(end="\r", file=sys.stderr, flush=True)
 
     def write(self, words: str) -> None:
-        print(f"\r{words}{' ' * (len(self.line) - len(words))}", end="", file=sys.stderr, flush=True)
+        print(f"\r{words}{' ' * (width(self.line) - width(words))}", end="", file=sys.stderr, flush=True)
         self.line = words
+
+
+def width(words: str) -> int:
+    """Return how many places words take on a terminal, where a Chinese character takes two."""
+    return sum(1 + (east_asian_width(letter) in "WF") for letter in words)
 
 
 def is_watched() -> bool:
