@@ -17,7 +17,13 @@ from myst_parser.docutils_ import Parser
 from sphinx.errors import ExtensionError
 from test_notebooks import JOINED
 
+from why_attention.masks import causal_mask
+from why_attention.pages.show_source import show_source
+
 HOOKS = ROOT / "book" / "_ext"
+
+
+SOURCE = {"markdown": show_source(causal_mask).data, "html": show_source(causal_mask)._repr_html_()}
 
 
 @pytest.fixture
@@ -128,6 +134,13 @@ def test_the_switch_and_the_head_name_every_other_edition(hook, edition):
     template = jinja2.Template((ROOT / "book" / "_templates" / "language-switch.html").read_text(encoding="utf-8"))
     links = re.findall(r'href="([^"]+)" lang="([^"]+)" hreflang="([^"]+)".*>(.+)</a>', template.render(context))
     assert links == [(f"../../{o.code}/part/page.html", o.tag, o.tag, o.name) for o in others]
+
+
+def test_the_packages_source_is_set_like_all_code_of_the_site(hook):
+    forms = [nodes.container("", nodes.raw("", text), mime_type=f"text/{name}") for name, text in SOURCE.items()]
+    page = nodes.container("", nodes.container("", *forms, nb_element="mime_bundle"))
+    hook("source_code").drop_html(None, page)
+    assert [form["mime_type"] for form in page[0]] == ["text/markdown"]
 
 
 # An e-book

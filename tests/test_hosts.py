@@ -6,6 +6,7 @@ import json
 import nbformat
 import pytest
 from chromium import Visit
+from IPython.core.interactiveshell import InteractiveShell
 from ipywidgets.embed import dependency_state
 from nbconvert import HTMLExporter, SlidesExporter
 from small_figures import figure, graph, heatmap, lines
@@ -13,6 +14,8 @@ from test_site import luminance
 from traitlets.config import Config
 
 from explorable import script
+from why_attention.masks import causal_mask
+from why_attention.pages.show_source import show_source
 
 HOSTS = {  # the marks of each, and its ground; the last four are those that a figure knows
     "Colab": ('<html theme="dark"><body', "#383838"),
@@ -96,4 +99,30 @@ def test_a_converted_notebook_shows_the_still_picture_offline(browser, tmp_path,
     image = visit.page.locator("figure.explorable img.still").first
     image.wait_for()
     assert image.evaluate("(image) => image.naturalWidth") > 400
+    visit.context.close()
+
+
+@pytest.mark.parametrize("exporter", [HTMLExporter, SlidesExporter])
+def test_source_is_shown_in_whole_lines_of_one_width(browser, tmp_path, exporter):
+    """In nbconvert's pages, which have JupyterLab's rules for outputs."""
+    data, metadata = InteractiveShell.instance().display_formatter.format(show_source(causal_mask))
+    output = nbformat.v4.new_output("display_data", data=data, metadata=metadata)
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=[output])])
+    page = tmp_path / "page.html"
+    page.write_text(exporter().from_notebook_node(notebook)[0], encoding="utf-8")
+    visit = Visit(browser, viewport={"width": 360, "height": 800})
+    visit.page.goto(page.as_uri())
+    code = visit.page.locator(".jp-OutputArea-output pre").last
+    lines, height, widths = code.evaluate(
+        """(pre) => {
+          const width = (text) => {
+            const one = pre.appendChild(Object.assign(document.createElement("span"), { textContent: text }));
+            return [one.getBoundingClientRect().width, one.remove()][0];
+          };
+          const tall = pre.scrollHeight / parseFloat(getComputedStyle(pre).lineHeight);
+          return [pre.textContent.trimEnd().split("\\n").length, tall, [width("iiii"), width("WWWW")]];
+        }"""
+    )
+    assert height == pytest.approx(lines, abs=1.5)
+    assert widths[0] == pytest.approx(widths[1])
     visit.context.close()
