@@ -53,6 +53,10 @@ def test_the_wheel_carries_everything_that_the_package_reads(wheel):
         assert {name for name in ours if name.endswith(kept) and "-unfinished" not in name} <= set(file.namelist())
 
 
+def test_to_build_the_wheel_leaves_nothing_beside_the_sources(wheel):
+    assert not (wheel.parents[1] / "build").exists()
+
+
 def test_the_wheel_carries_the_frames_of_every_figure(wheel):
     with zipfile.ZipFile(wheel) as file:
         kept = {re.sub(r"-\w{16}\.frames$", "", name) for name in file.namelist() if name.endswith(".frames")}
