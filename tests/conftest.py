@@ -1,4 +1,4 @@
-"""Fixtures: the stored frames, the language, a Chromium, and the site; which tests are slow."""
+"""Fixtures: the language, a Chromium, and the site; which tests are slow."""
 
 import importlib
 import os
