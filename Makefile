@@ -88,4 +88,4 @@ picture: site
 	@$(WITH_CHROMIUM) $(IN_VENV) tools/picture.py
 
 clean:
-	rm -rf _build _site .cache book-offline.zip # _notebooks stays, for a reader may have written in it
+	rm -rf _build _site src/why_attention/figures/frames book-offline.zip # _notebooks stays, for a reader may have written in it

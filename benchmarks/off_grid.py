@@ -19,9 +19,7 @@ from live_lab import Lab, live_lab  # noqa: E402
 
 GAINS, LIMIT = 15, 300  # values typed a cell; ms
 CELLS = ["RNN", "GRU", "LSTM"]
-FIGURE = f"""
-import os
-os.environ["FIGURE_CACHE"] = {str(ROOT / ".cache")!r}
+FIGURE = """
 from why_attention.figures import gradient_decay
 gradient_decay.figure()
 """

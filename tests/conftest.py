@@ -1,4 +1,4 @@
-"""Fixtures: the stored frames, the language, a Chromium, and the site; which tests are slow."""
+"""Fixtures: the language, a Chromium, and the site; which tests are slow."""
 
 import importlib
 import os
@@ -11,7 +11,6 @@ from explorable import set_language
 pytest.register_assert_rewrite("chromium", "live_lab", "figure_reading")
 ROOT = Path(__file__).parents[1]
 os.environ.pop("PYTHONWARNDEFAULTENCODING", None)  # asked of us alone: what we start is to write what it always does
-os.environ.setdefault("FIGURE_CACHE", str(ROOT / ".cache"))
 set_language("zh")  # of what a module makes before its first test begins
 
 # What is slow, beside what is marked so: tests with these fixtures, and these files, which build, train or time something

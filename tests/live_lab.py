@@ -25,7 +25,7 @@ ADDRESS = re.compile(r"http://127\.0\.0\.1:\d+(?=/)")
 def live_lab(browser: Browser, temporary) -> Iterator["Lab"]:
     """Open a new folder in a JupyterLab with the settings of `make lab`, which shares nothing with the user's own."""
     folder, home = temporary.mktemp("notebooks"), temporary.mktemp("jupyter")
-    variables = {name: value for name, value in os.environ.items() if name != "FIGURE_CACHE"}
+    variables = dict(os.environ)
     for prefix, names in zip(("JUPYTER_", "JUPYTERLAB_"), FOLDERS):
         variables |= {prefix + name: str(home / name.lower()) for name in names}
     command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root"]

@@ -33,4 +33,4 @@ def cell(code: str) -> str:
 
 
 def environment(book: Path) -> dict:
-    return {**os.environ, "PYTHONPATH": str(book / "src"), "FIGURE_CACHE": str(book / ".cache")}
+    return {**os.environ, "PYTHONPATH": str(book / "src")}

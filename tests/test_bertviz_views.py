@@ -234,7 +234,7 @@ def test_the_site_has_one_copy_of_the_scripts_fetched_on_opening(browser, tmp_pa
     (tmp_path / "en").mkdir()
     (tmp_path / "_static").mkdir()
     (tmp_path / "en" / "page.html").write_text(context["body"], encoding="utf-8")
-    shared.copy_scripts(SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(format="html")), None)
+    shared.copy_scripts(SimpleNamespace(outdir=tmp_path, builder=SimpleNamespace(name="html")), None)
     visit = Visit(browser)
     with served(tmp_path) as address:
         page = visit.open(f"{address if host == 'http' else tmp_path.as_uri()}/en/page.html", figures=False)

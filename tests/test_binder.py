@@ -3,32 +3,16 @@
 import json
 import os
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
-from routes import ROOT, new_branch, new_environment, pinned, run
+from routes import ROOT, new_branch, new_environment, pinned, run, run_notebook
 
 pytestmark = pytest.mark.routes
 
 PAGES = sorted(path.stem for path in (ROOT / "book" / "zh").glob("*.md"))
 PACKAGES = pinned("torch")  # .binder/environment.yml in pip's name; conda's pytorch-cpu is here the CPU build
 LIMIT = 1.5  # GB a notebook; Binder gives 2
-RUN = """
-import json, re, sys
-import nbclient, nbformat
-path = sys.argv[1]
-notebook = nbformat.read(path, as_version=4)
-client = nbclient.NotebookClient(notebook, timeout=900, kernel_name="python3", resources={"metadata": {"path": sys.argv[2]}})
-with client.setup_kernel():
-    for number, cell in enumerate(notebook.cells):
-        client.execute_cell(cell, number)
-    status = open(f"/proc/{client.km.provisioner.pid}/status", encoding="utf-8").read()
-peak = int(re.search(r"VmHWM:\\s+(\\d+) kB", status)[1]) / 1e6
-nbformat.write(notebook, path)
-print(json.dumps({"peak": peak}))
-"""
 
 
 @pytest.fixture(scope="module")
@@ -37,10 +21,7 @@ def binder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("binder")
     python = new_environment(folder / "venv", *PACKAGES)
     tree = new_branch(folder / "我的 课程")
-    if (ROOT / ".cache").exists():  # the frames that `make site` computed: postBuild would compute the same
-        shutil.copytree(ROOT / ".cache", tree / ".cache")
     variables = {**os.environ, "PATH": f"{python.parent}:{os.environ['PATH']}", "HOME": str(folder)}
-    variables.pop("FIGURE_CACHE", None)
     run("bash", ".binder/postBuild", cwd=tree, env=variables)
     size = int(run("du", "-sk", folder / "venv", tree).split()[0]) / 1e6
     print(f"Binder: the environment takes {size:.1f} GB")
@@ -53,11 +34,7 @@ def binder(tmp_path_factory):
 def test_a_notebook_runs_from_top_to_bottom_in_a_fresh_kernel(binder, tmp_path, page, edition):
     python, tree, variables = binder
     path = tree / "book" / edition / f"{page}.ipynb"
-    done = subprocess.run(
-        [python, "-c", RUN, path, tmp_path], env=variables, capture_output=True, encoding="utf-8", cwd=tmp_path
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    peak = json.loads(done.stdout.splitlines()[-1])["peak"]
+    peak = run_notebook(python, path, tmp_path, variables)
     print(f"Binder: {edition}/{page} took {peak:.2f} GB at most")
     assert peak < LIMIT
     cells = [cell for cell in json.loads(path.read_bytes())["cells"] if cell["cell_type"] == "code"]

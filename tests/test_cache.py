@@ -1,7 +1,9 @@
 """The cache of frames: computed once, computed again when anything that computes them has changed, whole or not at all."""
 
+import errno
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +12,7 @@ from small_figures import UNIT, N, figure, heatmap
 
 import explorable
 import why_attention
-from explorable import Cache, Heatmap, Text, cache, set_language
+from explorable import Cache, Heatmap, Text, set_language
 from why_attention.figure_cache import figure_cache
 
 
@@ -36,7 +38,10 @@ def package(tmp_path):
 @pytest.fixture
 def made(package, tmp_path):
     """Return the cache of the package's figure."""
-    return Cache(tmp_path / "kept", "made.figures.one", [package], ["numpy"])
+    return Cache(tmp_path / "kept", "made.figures.one", [package])
+
+
+OLD, NEW = zlib.compress(b"old"), zlib.compress(b"new")
 
 
 def change(path):
@@ -69,18 +74,19 @@ def test_a_module_whose_changes_nobody_sees_is_refused(package, module):
     "file", ["figures/one.py", "figures/__init__.py", "used.py", "deep.py", "__init__.py", "data.json"]
 )
 def test_a_change_computes_again_and_drops_the_outdated_block(made, package, file):
-    assert made.load("name", lambda: b"old") == b"old"
+    assert made.load("name", lambda: OLD) == OLD
     change(package / "idle.py")
-    assert made.load("name", lambda: b"needless") == b"old"
+    assert made.load("name", lambda: NEW) == OLD
     change(package / file)
-    assert made.load("name", lambda: b"new") == b"new"
-    assert [path.read_bytes() for path in made.folder.iterdir()] == [b"new"]
+    assert made.load("name", lambda: NEW) == NEW
+    assert [path.read_bytes() for path in made.folder.iterdir()] == [NEW]
 
 
-def test_a_change_of_a_library_changes_the_digest(made, monkeypatch):
+def test_the_digest_is_that_of_windows_too(made, package):
     before = made.digest()
-    monkeypatch.setattr(cache, "version", lambda name: "0.0")
-    assert made.digest() != before
+    for path in package.rglob("*.*"):
+        path.write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
+    assert b"\r\n" in (package / "deep.py").read_bytes() and made.digest() == before
 
 
 def test_a_page_in_another_language_draws_the_same_frames(made):
@@ -97,13 +103,56 @@ def test_a_page_in_another_language_draws_the_same_frames(made):
 def test_a_failed_computation_leaves_nothing_to_load(made):
     with pytest.raises(ZeroDivisionError):
         made.load("name", lambda: 1 // 0)
-    assert made.load("name", lambda: b"block") == b"block"
+    assert made.load("name", lambda: OLD) == OLD
 
 
 def test_a_figure_leaves_the_blocks_of_other_figures_alone(made):
-    made.load("decay-bound", lambda: b"first")
-    made.load("decay", lambda: b"second")
-    assert made.load("decay-bound", lambda: b"computed again") == b"first"
+    made.load("decay-bound", lambda: OLD)
+    made.load("decay", lambda: NEW)
+    assert made.load("decay-bound", lambda: NEW) == OLD
+
+
+# A cache that cannot be used
+
+
+@pytest.mark.parametrize("damaged", [b"", OLD[:-1], OLD[:5] + b"!" + OLD[6:], OLD + b"!", b"garbage"])
+def test_a_damaged_file_is_replaced_with_a_word(made, damaged):
+    made.load("name", lambda: OLD)
+    (path,) = made.folder.iterdir()
+    path.write_bytes(damaged)
+    with pytest.warns(RuntimeWarning, match=f"{path.name} is damaged, so name is computed anew"):
+        assert made.load("name", lambda: NEW) == NEW
+    assert [path.read_bytes() for path in made.folder.iterdir()] == [NEW]
+
+
+def refuse(*_, **__):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("name", ["mkdir", "write_bytes", "replace"])  # a folder that is read-only, a disk that is full
+def test_what_cannot_be_kept_is_shown_with_a_word_and_leaves_nothing(made, monkeypatch, name):
+    monkeypatch.setattr(Path, name, refuse)
+    with pytest.warns(RuntimeWarning, match="name cannot be kept in .*No space left on device.* anew every time"):
+        assert made.load("name", lambda: OLD) == OLD
+    assert not made.folder.exists() or list(made.folder.iterdir()) == []
+
+
+def test_a_file_that_may_not_be_read_is_passed_by_with_a_word(made, monkeypatch):
+    made.load("name", lambda: OLD)
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.warns(RuntimeWarning, match="cannot be read .*No space left on device.*, so name is computed anew"):
+        assert made.load("name", lambda: NEW) == NEW
+
+
+def test_two_writers_of_one_process_number_keep_out_of_each_others_way(made, monkeypatch):
+    def replace_after_another(unfinished, path):
+        monkeypatch.undo()
+        made.load("name", lambda: OLD)
+        return unfinished.replace(path)
+
+    monkeypatch.setattr(Path, "replace", replace_after_another)
+    assert made.load("name", lambda: NEW) == NEW
+    assert [path.read_bytes() for path in made.folder.iterdir()] == [NEW]
 
 
 # The chapter's

@@ -451,6 +451,16 @@ def test_the_table_shows_a_check_that_does_not_agree(language, held, failed):
     assert "⚠" in row and str(Verdict.RIGHT) in row and str(found(held, failed)().verdict) in row
 
 
+def test_where_no_html_is_shown_the_claims_are_lists():
+    set_language("en")
+    claims_ = example(WRONG, found(False, True)), example(RIGHT, None, 2)
+    assert claims.statements(claims_)._repr_markdown_() == "1. a < b\n2. a < b"
+    source = "[One 2001](https://arxiv.org/abs/0101.00001)"
+    first, second = claims.table(claims_)._repr_markdown_().split("\n2. ")
+    assert first == f"1. **{WRONG}**\\\n   a < b → c\\\n   measured 7\\\n   {source}"
+    assert second.startswith(f"**{RIGHT}**") and second.endswith(source)
+
+
 def test_the_page_names_each_check_as_it_calls_it(site_folder):
     page = (site_folder / "claims.html").read_text(encoding="utf-8")
     rows = re.findall(r'<tr id="claim-\d+">.*?</tr>', page, re.DOTALL)

@@ -40,7 +40,7 @@ def made_up(device: str, seconds: float) -> LayerTimes:
 @pytest.fixture(autouse=True)
 def made_up_times(monkeypatch, tmp_path):
     """No test but one waits for real times, and none reads or writes the book's frames."""
-    monkeypatch.setenv("FIGURE_CACHE", str(tmp_path / "store"))
+    monkeypatch.setattr("why_attention.figure_cache.FRAMES", tmp_path / "frames")
     monkeypatch.setattr(cost, "built_here", lambda: made_up("builder", 1e-8))
     monkeypatch.setattr(cost, "GPU_TIMES", tmp_path / "none.json")
 
@@ -48,7 +48,7 @@ def made_up_times(monkeypatch, tmp_path):
 @pytest.fixture(scope="module")
 def read():
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("FIGURE_CACHE", raising=False)
+        patch.setattr("why_attention.figure_cache.FRAMES", None)
         patch.setattr(cost, "built_here", lambda: made_up("builder", 1e-8))
         set_language("zh")
         return Reading(cost.figure())
@@ -219,10 +219,10 @@ def test_where_attention_was_never_slower_the_sentence_says_so(monkeypatch):
 
 def test_yours_stands_beside_the_builders_and_is_never_stored(tmp_path):
     plain_figure = cost.figure()
-    (kept,) = (tmp_path / "store").iterdir()
+    (kept,) = (tmp_path / "frames").iterdir()
     before = kept.read_bytes()
     yours = Reading(cost.figure(yours=made_up("reader", 3e-8)))
-    assert [path.read_bytes() for path in (tmp_path / "store").iterdir()] == [before]
+    assert [path.read_bytes() for path in (tmp_path / "frames").iterdir()] == [before]
     assert yours.figure._frames != plain_figure._frames == before
     np.testing.assert_allclose(
         yours.line(1, "你的 注意力")[1], yours.line(1, "注意力")[1] + math.log10(3), atol=2 * KEPT_TIME

@@ -19,6 +19,7 @@ from PIL import Image
 
 from explorable import set_language
 from why_attention import figures
+from why_attention.one_thread import one_thread
 
 FIGURES = [module.name for module in pkgutil.iter_modules(figures.__path__) if module.name != "__main__"]
 PAYLOAD = 60_000  # bytes
@@ -63,6 +64,10 @@ def test_all_editions_show_it_under_its_name(figure, name):
     for edition in EDITIONS:
         pages = [path.read_text(encoding="utf-8") for path in (ROOT / "book" / edition).glob("*.md")]
         assert any(re.search(rf"^from why_attention\.figures import .*\b{name}\b", page, re.M) for page in pages)
+
+
+def test_torch_computes_it_with_one_thread(figure):
+    assert figure._within is one_thread
 
 
 def test_every_control_moved_one_step_changes_what_it_shows(figure):

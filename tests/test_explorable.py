@@ -1,6 +1,7 @@
 """The figure itself: what it refuses, its controls as traits, what it says that it shows, and the HTML that it gives."""
 
 import base64
+import io
 import json
 import re
 from html.parser import HTMLParser
@@ -9,6 +10,8 @@ import ipywidgets
 import numpy as np
 import pytest
 from chromium import Visit, hash_of, move, state_of
+from IPython.core.interactiveshell import InteractiveShell
+from PIL import Image
 from small_figures import CELL, FLAG, GAIN, UNIT, N, figure, graph, heatmap, lines
 
 from explorable import Choice, Control, Lines, Sentence, Series, Text, language, set_language
@@ -259,6 +262,14 @@ def test_a_notebook_gets_the_widget_and_the_same_html():
     assert data["text/html"] == made.html()
     assert data["application/vnd.jupyter.widget-view+json"]["model_id"] == made.model_id
     assert made._still == {key: Tags(made.html()).tags["img"][key] for key in ("src", "alt")}
+
+
+def test_who_shows_no_html_gets_the_picture_or_words():
+    made = figure(title=Text(zh="题", en="Title"), sentence=Sentence(Text(zh="n 是 {n}。", en="n is {n}.")))
+    shown, _ = InteractiveShell.instance().display_formatter.format(made)
+    picture = Image.open(io.BytesIO(base64.b64decode(shown["image/png"], validate=True)))
+    assert picture.format == "PNG" and picture.width > 400
+    assert shown["text/plain"] == "题. n 是 1。"
 
 
 def test_words_with_quotes_and_angle_brackets_stay_words():

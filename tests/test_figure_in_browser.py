@@ -81,14 +81,6 @@ def made_up(name="made-up"):
     )
 
 
-@pytest.fixture(scope="module", autouse=True)
-def no_store():
-    """The figures here change with this file, which the store does not watch."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("FIGURE_CACHE", raising=False)
-        yield
-
-
 @pytest.fixture(scope="module")
 def made_up_page(tmp_path_factory):
     """Two figures of the same name and one of another, on one Chinese page and one English page."""

@@ -730,6 +730,7 @@ EXEMPT = {  # public names that no case calls, and why
     "pretrained.attention_maps": "reads an encoder from a disk or a network",
     "pretrained.store_maps": "writes a file; tools/extract_maps.py calls it",
     "pages.bertviz_scripts.elements": "takes nothing, and reads files",
+    "one_thread.one_thread": "takes nothing",
     "figure_cache.figure_cache": "inside: tests/test_cache.py has the cache",
     "explorable.Cache": "inside: keeps a figure's frames in a file",
 }

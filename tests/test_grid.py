@@ -15,7 +15,9 @@ def slow(folder, a, b):
 
 def test_on_grid_computes_each_setting_once_and_gives_what_the_function_gives(tmp_path):
     looked_up = OnGrid(slow, folder=[tmp_path], a=[1, 2], b=[3, 4, 5])
-    looked_up.compute()
+    steps = []
+    looked_up.compute(lambda: steps.append(1))
+    assert len(steps) == looked_up.settings == 6
     for a, b in itertools.product([1, 2], [3, 4, 5]):
         assert looked_up(folder=tmp_path, b=b, a=a) == 10 * a - b
     assert len(list(tmp_path.iterdir())) == 6

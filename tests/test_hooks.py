@@ -17,7 +17,13 @@ from myst_parser.docutils_ import Parser
 from sphinx.errors import ExtensionError
 from test_notebooks import JOINED
 
+from why_attention.masks import causal_mask
+from why_attention.pages.show_source import show_source
+
 HOOKS = ROOT / "book" / "_ext"
+
+
+SOURCE = {"markdown": show_source(causal_mask).data, "html": show_source(causal_mask)._repr_html_()}
 
 
 @pytest.fixture
@@ -30,7 +36,7 @@ def hook(monkeypatch):
 def built(tmp_path):
     """A build that has ended, with an empty folder."""
     (tmp_path / "_static").mkdir()
-    builder, config = SimpleNamespace(format="html"), SimpleNamespace(language="zh_CN")
+    builder, config = SimpleNamespace(name="html"), SimpleNamespace(language="zh_CN")
     return SimpleNamespace(outdir=tmp_path, builder=builder, config=config)
 
 
@@ -128,6 +134,43 @@ def test_the_switch_and_the_head_name_every_other_edition(hook, edition):
     template = jinja2.Template((ROOT / "book" / "_templates" / "language-switch.html").read_text(encoding="utf-8"))
     links = re.findall(r'href="([^"]+)" lang="([^"]+)" hreflang="([^"]+)".*>(.+)</a>', template.render(context))
     assert links == [(f"../../{o.code}/part/page.html", o.tag, o.tag, o.name) for o in others]
+
+
+def test_the_packages_source_is_set_like_all_code_of_the_site(hook):
+    forms = [nodes.container("", nodes.raw("", text), mime_type=f"text/{name}") for name, text in SOURCE.items()]
+    page = nodes.container("", nodes.container("", *forms, nb_element="mime_bundle"))
+    hook("source_code").drop_html(None, page)
+    assert [form["mime_type"] for form in page[0]] == ["text/markdown"]
+
+
+# An e-book
+
+
+@pytest.mark.parametrize(
+    "written, expected",
+    [
+        ("a<br>b<hr class='x'>", "a<br />b<hr class='x' />"),
+        ('<img src="a.png"/><input disabled="">', '<img src="a.png" /><input disabled="" />'),
+        ("a&nbsp;b &lt; &amp; &#160;", "a\u00a0b &lt; &amp; &#160;"),
+        (
+            '<details ontoggle="f(\'x\')"><summary>s</summary><iframe src="x"></iframe></details>',
+            "<details><summary>s</summary></details>",
+        ),
+        ('say onclick="x"', 'say onclick="x"'),
+    ],
+)
+def test_html_becomes_xhtml_without_scripts(hook, written, expected):
+    assert hook("epub_pages").to_xhtml(written) == expected
+
+
+def test_another_builder_than_the_sites_writes_none_of_its_files(hook, built):
+    built.builder.name = "epub"
+    hook("slim_theme").subset_fonts(built, None)
+    hook("bigram_search").check_splitter(built, None)
+    hook("search_from_file").check_option(built, None)
+    hook("bertviz_page").copy_scripts(built, None)
+    hook("katex_build").copy_katex(built, None)
+    assert [*(built.outdir / "_static").iterdir()] == []
 
 
 # What is taken from Sphinx and the theme

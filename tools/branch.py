@@ -1,7 +1,8 @@
 """Write what the branch ``notebooks`` holds into a folder: `python tools/branch.py FOLDER`
 
-That is the tree as git knows it, without the workflows, and beside every page its notebook, whose links lead to Colab. On Binder
-.binder/postBuild derives the notebooks again, for there they lie beside each other.
+That is the tree as git knows it, without the workflows, with the frames of all figures, so that who installs the package
+from it waits for none, and beside every page its notebook, whose links lead to Colab. On Binder .binder/postBuild derives
+the notebooks again, for there they lie beside each other.
 """
 
 import shutil
@@ -10,8 +11,10 @@ import sys
 from pathlib import Path
 
 import notebooks
-from environment import ROOT, refuse
+from environment import ROOT, refuse, run
 from repository import repository
+
+from why_attention.figure_cache import FRAMES
 
 
 def main(folder: Path) -> None:
@@ -22,7 +25,9 @@ def main(folder: Path) -> None:
     listed = subprocess.run(
         ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True, encoding="utf-8"
     ).stdout
-    for name in listed.split("\0"):
+    run(sys.executable, "-m", "why_attention.figures")
+    frames = [path.relative_to(ROOT).as_posix() for path in FRAMES.glob("*.frames")]
+    for name in [*listed.split("\0"), *frames]:
         if not name or name.startswith(".github/"):  # GitHub lets no workflow push a change of workflows
             continue
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

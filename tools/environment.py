@@ -17,7 +17,6 @@ PYTHON = SCRIPTS / ("python.exe" if os.name == "nt" else "python")
 OLDEST, NEWEST = (3, 10), (3, 13)  # what the pinned packages have wheels for
 VARIABLES = {  # where figures are computed, at build and in a reader's kernel
     **os.environ,
-    "FIGURE_CACHE": str(ROOT / ".cache"),
     "OMP_NUM_THREADS": "1",  # for matrices as small as the chapter's a second thread only waits
 }
 LOCKS = ROOT / "requirements.lock", ROOT / "requirements-test.lock"  # of every reader; of who tests

@@ -124,7 +124,7 @@ def save_times() -> dict[Path, int]:
     times = {}
     for path in [path for root in WATCHED for path in (root.rglob("*") if root.is_dir() else [root])]:
         with suppress(FileNotFoundError):  # an editor's own, gone already
-            if path.is_file() and path.suffix not in (".pyc", ".mo"):
+            if path.is_file() and path.suffix not in (".pyc", ".mo", ".frames"):
                 times[path] = path.stat().st_mtime_ns
     return times
 

@@ -13,7 +13,7 @@ VIEW = '<details class="bertviz"'
 
 
 def copy_scripts(app: Sphinx, exception: Exception | None) -> None:
-    if exception or app.builder.format != "html":
+    if exception or app.builder.name != "html":
         return
     for script in SCRIPTS:
         shutil.copy(script, Path(app.outdir, "_static"))

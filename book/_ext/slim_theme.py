@@ -10,7 +10,7 @@ from sphinx.errors import ExtensionError
 
 def subset_fonts(app: Sphinx, exception: Exception | None) -> None:
     """Keep of the icon fonts the glyphs that the pages, the theme's scripts and its style sheets show."""
-    if exception or app.builder.format != "html":
+    if exception or app.builder.name != "html":
         return
     out = Path(app.outdir)
     scripts = [*out.glob("_static/scripts/fontawesome.js*"), *out.glob("_static/vendor/fontawesome/**/*.js")]

@@ -1,16 +1,17 @@
-"""Frames on disk, so that every later build draws the very same numbers without computing them.
+"""Frames on disk, so that every later figure draws the very same numbers without computing them.
 
 A kept block's name holds a digest of what computed it: a change of any line of the figure's module or of those that it
-imports, of a data file, or of a library's version computes it afresh.
+imports, or of a data file, computes it afresh. Versions of libraries do not count, so that frames serve whoever gets them.
 """
 
 import ast
 import hashlib
-import os
+import warnings
+import zlib
 from collections.abc import Callable, Iterable
-from importlib.metadata import version
 from importlib.util import resolve_name
 from pathlib import Path
+from uuid import uuid4
 
 __all__ = ["Cache"]
 
@@ -20,12 +21,12 @@ class Cache:
 
     folder: where they are kept; None keeps nothing.  module: the name of the module that makes the figures
     (``__name__``).  roots: the folders of the packages whose source counts; all JSON files in the module's own package
-    count too.  versions: the libraries whose versions count.
+    count too.
     Raises ValueError for a module that is in none of the roots, such as a notebook: nobody could tell when it changes.
     """
 
-    def __init__(self, folder: str | Path | None, module: str, roots: Iterable[Path], versions: Iterable[str] = ()):
-        self.folder, self.module, self.versions = folder, module, list(versions)
+    def __init__(self, folder: str | Path | None, module: str, roots: Iterable[Path]):
+        self.folder, self.module = folder, module
         self.roots = {root.name: root for root in map(Path, roots)}
         if self.file_of(module) is None:
             raise ValueError(
@@ -33,25 +34,40 @@ class Cache:
             )
 
     def load(self, name: str, compute: Callable[[], bytes]) -> bytes:
-        """Return the block of that name, or compute it and keep it."""
+        """Return the block (zlib) of that name, or compute it and keep it.
+
+        Where it cannot be read or kept, it is computed all the same, with a warning that says why.
+        """
         if self.folder is None:
             return compute()
         path = Path(self.folder) / f"{name}-{self.digest()}.frames"
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            block = path.read_bytes()
+            if is_whole(block):
+                return block
+            warn(f"{path} is damaged, so {name} is computed anew")
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            warn(f"{path} cannot be read ({error}), so {name} is computed anew")
+        block = compute()
+        try:
+            keep(block, path)
             for outdated in path.parent.glob(f"{name}-{'[0-9a-f]' * 16}.frames"):
-                outdated.unlink(missing_ok=True)
-            unfinished = path.with_suffix(f".{os.getpid()}")
-            unfinished.write_bytes(compute())
-            unfinished.replace(path)  # whole or not at all, also when two builds run side by side
-        return path.read_bytes()
+                if outdated != path:
+                    outdated.unlink(missing_ok=True)
+        except OSError as error:
+            warn(f"{name} cannot be kept in {path.parent} ({error}), so it will be computed anew every time")
+        return block
 
     def digest(self) -> str:
-        """Return a digest of what the module computes with: source, data files (JSON), and the versions of libraries."""
-        digest = hashlib.sha256(" ".join(f"{name} {version(name)}" for name in self.versions).encode())
-        root = self.roots[self.module.partition(".")[0]]
-        for path in sorted([*self.sources(), *root.rglob("*.json")]):
-            digest.update(path.relative_to(root.parent).as_posix().encode() + path.read_bytes())
+        """Return a digest of what the module computes with: source and data files (JSON), the same on every system."""
+        digest = hashlib.sha256()
+        files = self.sources() | set(self.roots[self.module.partition(".")[0]].rglob("*.json"))
+        around = {path: next(root for root in self.roots.values() if root in path.parents) for path in files}
+        named = {path.relative_to(root.parent).as_posix(): path for path, root in around.items()}
+        for name, path in sorted(named.items()):
+            digest.update(name.encode() + path.read_text(encoding="utf-8").encode())  # as text: with any ends of lines
         return digest.hexdigest()[:16]
 
     def sources(self) -> set[Path]:
@@ -82,3 +98,28 @@ class Cache:
             return None
         path = self.roots[first].joinpath(*parts)
         return next((file for file in (path.with_suffix(".py"), path / "__init__.py") if file.exists()), None)
+
+
+def is_whole(block: bytes) -> bool:
+    """Return whether a block is a zlib stream, to its end and no further; it holds a checksum of its own."""
+    stream = zlib.decompressobj()
+    try:
+        stream.decompress(block)
+    except zlib.error:
+        return False
+    return stream.eof and not stream.unused_data
+
+
+def keep(block: bytes, path: Path) -> None:
+    """Write a file whole or not at all, also where others write it, full disks included."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_suffix(f".{uuid4().hex}")  # a process's number may be another's, in another container
+    try:
+        unfinished.write_bytes(block)
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def warn(sentence: str) -> None:
+    warnings.warn(sentence, RuntimeWarning, stacklevel=5)

@@ -4,9 +4,9 @@ It is an anywidget, hence an ipywidget with one synced trait a control; on a pag
 draws the same frames (js/page.js mounts it).
 """
 
-import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -20,6 +20,7 @@ from .control import Control
 from .frames import Frames, View, pack
 from .page import figure_html, page
 from .panels import Panel
+from .progress import Progress
 from .script import STYLE, WIDGET
 from .sentence import Sentence
 from .source import Source
@@ -53,7 +54,8 @@ class Explorable(anywidget.AnyWidget):
     reader may change.  panels: what is drawn.  rows: how many panels stand side by side in each row, where there is
     room; all of them when left out.  sentence: what the drawing says, in words.
     slow: functions whose grids are computed ahead on all cores, where the cache has no frames yet.
-    cache: where the frames are kept; left out, nowhere.
+    cache: where the frames are kept; left out, nowhere.  within: makes the context in which functions are called, such
+    as a limit of threads.
     Every control is a trait of its name, so ``observe`` and ``jslink`` work on it.  With a kernel a slider's trait
     takes any number in its range, and the kernel computes what the figure shows there.
     Raises ValueError for a specification that could not be drawn.
@@ -75,8 +77,9 @@ class Explorable(anywidget.AnyWidget):
         panels: Sequence[Panel],
         rows: list[int] | None = None,
         sentence: Sentence,
-        slow: Iterable["OnGrid"] = (),
+        slow: Sequence["OnGrid"] = (),
         cache: Cache | None = None,
+        within: Callable[[], AbstractContextManager] = nullcontext,
     ):
         check_controls(controls)
         check_name_and_words(name, title, caption)
@@ -110,9 +113,11 @@ class Explorable(anywidget.AnyWidget):
         check_every_control_is_used(name, controls, panels, [*sources, *slots.values()])
 
         def compute() -> bytes:
-            for function in slow:
-                function.compute()
-            return pack(sources, slots)
+            total = sum(one.settings for one in [*sources, *slots.values()]) + sum(one.settings for one in slow)
+            with within(), Progress(name, total) as progress:
+                for function in slow:
+                    function.compute(progress.step)
+                return pack(sources, slots, progress.step)
 
         block = cache.load(name, compute) if cache else compute()
         self._controls = {control.name: control for control in controls}
@@ -120,7 +125,7 @@ class Explorable(anywidget.AnyWidget):
         for panel, panel_spec in zip(panels, spec["panels"]):
             panel.check(panel_spec, self._kept, f"{name}, {panel_spec['title']!r}")
         self._panels, self._sentence, self._sources, self._slots = panels, sentence, sources, slots
-        self._computing = Lock()  # the kernel runs messages in threads
+        self._within, self._computing = within, Lock()  # the kernel runs messages in threads
         self.add_traits(**{control.name: Setting(control) for control in controls})
         super().__init__(_spec=spec, _frames=block)
         self.on_msg(self._answer)
@@ -158,7 +163,7 @@ class Explorable(anywidget.AnyWidget):
 
     def _compute(self, values: dict[str, Any], parts: list[int | str]) -> bytes:
         """Compute some sources (numbers) and slots (names) at values of all controls, as one block of frames."""
-        with self._computing:
+        with self._computing, self._within():
             sources = [self._sources[part].at(values) for part in parts if isinstance(part, int)]
             return pack(sources, {part: self._slots[part].at(values) for part in parts if isinstance(part, str)})
 
@@ -176,9 +181,12 @@ class Explorable(anywidget.AnyWidget):
         return self._still
 
     def _repr_mimebundle_(self, **kwargs):
-        """Return anywidget's own bundle and, as text/html, the figure for every host without its widgets."""
+        """Return anywidget's own bundle, and the figure for hosts without its widgets: as HTML, as a picture, as words."""
         data, metadata = super()._repr_mimebundle_(**kwargs)
+        still = self._picture()
         data["text/html"] = self.html()
+        data["image/png"] = still["src"].partition(",")[2]
+        data["text/plain"] = still["alt"]
         return data, metadata
 
     def _answer(self, _widget: object, message: dict, _buffers: list) -> None:
@@ -224,9 +232,9 @@ def check_settings(sources: list[Source]) -> None:
     """Raise a ValueError where a function would have to be called at too many settings of its controls."""
     for source in sources:
         grids = [f"{len(grid)} of {name!r}" for name, grid in source.grids.items()]
-        if (settings := math.prod(len(grid) for grid in source.grids.values())) > SETTINGS:
+        if source.settings > SETTINGS:
             raise ValueError(
-                f"{source.where} has {settings} settings, {' times '.join(grids)}: at most {SETTINGS} can be computed, "
+                f"{source.where} has {source.settings} settings, {' times '.join(grids)}: at most {SETTINGS} can be computed, "
                 "so give its controls fewer values, or the function fewer controls"
             )
 

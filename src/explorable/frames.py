@@ -10,7 +10,7 @@ what this file writes.
 import json
 import struct
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -47,11 +47,11 @@ def encode(array: np.ndarray, resolution: float | None, apart: bool = False) -> 
     raise ValueError(f"a frame spans {high - low:g} in steps of {step:g}: more than {np.iinfo(dtype).max} codes")
 
 
-def pack(sources: list[Source], slots: dict[str, Source]) -> bytes:
+def pack(sources: list[Source], slots: dict[str, Source], done: Callable[[], None] = lambda: None) -> bytes:
     """Compute everything that a figure shows and return it as one block. Equal frames are stored once.
 
     sources: functions that give arrays, for the panels.  slots: functions that give text or whole numbers, for the
-    sentence.
+    sentence.  done: called after every setting.
     """
     frames, known, tables, body = [], {}, [], bytearray()
     for source in sources:
@@ -66,10 +66,14 @@ def pack(sources: list[Source], slots: dict[str, Source]) -> bytes:
                 frames.append([len(body), size, list(codes.shape), offset, step])
                 body += data
             at.append(known[key])
+            done()
         tables.append({"controls": source.names, "at": at})
     texts = {}
     for name, slot in slots.items():
-        said = slot.texts()
+        said = []
+        for text in slot.texts():
+            said.append(text)
+            done()
         words = sorted(set(said))
         texts[name] = {"controls": slot.names, "words": words, "at": [words.index(text) for text in said]}
     header = json.dumps({"frames": frames, "tables": tables, "slots": texts}, separators=(",", ":")).encode()

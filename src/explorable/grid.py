@@ -1,12 +1,12 @@
 """A slow function, computed for a whole grid of its arguments at once, on all cores."""
 
+import math
 import os
 from collections.abc import Callable, Collection
 from itertools import product
 
 from joblib import Parallel, delayed
 from joblib.externals.loky import get_reusable_executor
-from tqdm import tqdm
 
 __all__ = ["OnGrid"]
 
@@ -21,15 +21,19 @@ class OnGrid:
     def __init__(self, function: Callable, **grid: Collection):
         self.function, self.grid, self.known = function, grid, {}
 
-    def compute(self) -> None:
-        """Compute the whole grid."""
+    @property
+    def settings(self) -> int:
+        """How many settings the grid has."""
+        return math.prod(len(values) for values in self.grid.values())
+
+    def compute(self, step: Callable[[], None] = lambda: None) -> None:
+        """Compute the whole grid.  step: called after every setting."""
         settings = list(product(*self.grid.values()))
         # one process a core: the many small products of one setting leave no work for a second thread
         tasks = (delayed(on_cpu)(self.function, **dict(zip(self.grid, setting))) for setting in settings)
-        results = Parallel(n_jobs=-1, return_as="generator")(tasks)
-        # disable=None: a bar on a terminal, silence in a page's output
-        results = tqdm(results, self.function.__name__, total=len(settings), disable=None)
-        self.known.update(zip(settings, results))
+        for setting, result in zip(settings, Parallel(n_jobs=-1, return_as="generator")(tasks)):
+            self.known[setting] = result
+            step()
         get_reusable_executor().shutdown(wait=True)
 
     def __call__(self, **arguments):

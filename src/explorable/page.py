@@ -36,7 +36,7 @@ def page(figures: Sequence["Explorable"]) -> str:
     """Return a whole page that shows figures and works when it is opened from a file."""
     title, language = html.escape(figures[0]._spec["title"]), figures[0]._spec["language"]
     return (
-        f'<!doctype html>\n<html lang="{language}"><head><meta charset="utf-8"><title>{title}</title>'
+        f'<!doctype html>\n<html lang="{language}" data-theme="light"><head><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light">'
         f"<style>body {{ max-width: 60rem; margin: 0 auto; padding: 8px; font-family: sans-serif }}\n{STYLE}</style>"
         f"</head><body><main>{''.join(figure.html() for figure in figures)}</main>"

@@ -13,7 +13,11 @@ __all__ = ["PAGE", "STYLE", "WIDGET"]
 FOLDER = Path(__file__).parent
 IMPORT = re.compile(r'^import .* from "(\..*\.js)";$', re.MULTILINE)
 DATA = f"const LOOK = {json.dumps(LOOK)};\nconst WORDS = {json.dumps(OWN_WORDS, ensure_ascii=False)};\n"
-DARK = 'html[data-theme="dark"] .explorable,\nbody[data-jp-theme-light="false"] .explorable'
+# how hosts that have a ground of their own for a figure, a site and JupyterLab, say which it is
+SAID = {
+    "light": ('html[data-theme="light"]', 'body[data-jp-theme-light="true"]'),
+    "dark": ('html[data-theme="dark"]', 'body[data-jp-theme-light="false"]'),
+}
 
 
 def modules(*entries: Path) -> list[Path]:
@@ -32,8 +36,25 @@ def join(*entries: Path) -> str:
     return DATA + re.sub(r"^export (?=function|async|const|class)", "", source, flags=re.MULTILINE)
 
 
-def colors(tint: str) -> str:
-    return " ".join(f"--{name}: {tints[tint]};" for name, tints in (COLORS | GROUND).items())
+def colors(form: str) -> str:
+    """Return the declarations of all colours; form: "{light}", "{dark}", or what makes one of both."""
+    return " ".join(f"--{name}: {form.format(**tints)};" for name, tints in (COLORS | GROUND).items())
+
+
+def grounds() -> str:
+    """Return the rules of a figure's colours.
+
+    A figure brings its own ground, light or dark as the host's color-scheme is (light where a browser cannot tell), so
+    that it is readable whatever lies behind it; but where a host says which ground it has, the figure stands on that.
+    """
+    own = "background: var(--paper); padding: 12px;"
+    both = "light-dark({light}, {dark})"
+    rules = f".explorable {{ {colors('{light}')} {own} color-scheme: light; }}\n"
+    rules += f"@supports (color: {both.format(light='red', dark='red')}) {{ .explorable {{ {colors(both)} color-scheme: inherit; }} }}\n"
+    for tint, hosts in SAID.items():
+        figures = ",\n".join(f"{host} .explorable" for host in hosts)
+        rules += f"{figures} {{ {colors(f'{{{tint}}}')} background: none; padding: 0; color-scheme: inherit; }}\n"
+    return rules
 
 
 PANELS = [FOLDER / "panels" / f"{panel.kind}.js" for panel in KINDS]
@@ -41,8 +62,7 @@ WIDGET = join(*PANELS, FOLDER / "js" / "explorable.js") + "\nexport default { re
 # classic, not a module: a page opened from a file may not load modules
 PAGE = f"(() => {{\n{join(*PANELS, FOLDER / 'js' / 'page.js')}\n}})();\n"
 STYLE = (
-    f".explorable {{ {colors('light')} --columns: {STAGE['columns']}; --gap: {STAGE['gap']}px; }}\n"
-    f"{DARK} {{ {colors('dark')} }}\n"
+    f"{grounds()}.explorable {{ --columns: {STAGE['columns']}; --gap: {STAGE['gap']}px; }}\n"
     + "".join(f".explorable .{name} {{ --color: var(--{name}); }}\n" for name in COLORS)
     + (FOLDER / "explorable.css").read_text(encoding="utf-8")
 )

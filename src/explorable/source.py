@@ -1,6 +1,7 @@
 """A source: one function of some of a figure's controls, evaluated at every setting of them."""
 
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from copy import copy
 from itertools import product
@@ -50,6 +51,11 @@ class Source:
         """The names of the controls that this source depends on."""
         return list(self.grids)
 
+    @property
+    def settings(self) -> int:
+        """How many settings its controls have."""
+        return math.prod(len(grid) for grid in self.grids.values())
+
     def at(self, values: dict[str, Any]) -> "Source":
         """Return this source with a grid of one setting only."""
         alone = copy(self)
@@ -68,18 +74,17 @@ class Source:
                     error.add_note(where)
                 raise
 
-    def arrays(self) -> list[np.ndarray]:
-        """Return what the function gives at all settings as arrays. Raises ValueError for NaN, +∞ and no numbers."""
-        return [self.as_array(value, where) for where, value in self.results()]
+    def arrays(self) -> Iterator[np.ndarray]:
+        """Yield what the function gives at all settings as arrays. Raises ValueError for NaN, +∞ and no numbers."""
+        for where, value in self.results():
+            yield self.as_array(value, where)
 
-    def texts(self) -> list[str]:
-        """Return what the function gives at all settings as words. Raises ValueError for what is neither text nor whole."""
-        texts = []
+    def texts(self) -> Iterator[str]:
+        """Yield what the function gives at all settings as words. Raises ValueError for what is neither text nor whole."""
         for where, value in self.results():
             if not isinstance(value, str | Integral):
                 raise ValueError(f"{where} gave {value!r}: it must give text, or a whole number")
-            texts.append(str(value))
-        return texts
+            yield str(value)
 
     def as_array(self, value: Any, where: str) -> np.ndarray:
         """Return one value of the function as an array of a shape that may be."""

@@ -7,18 +7,31 @@ a notebook saved of their widgets is dropped.
 import json
 from pathlib import Path
 
+from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from .script import PAGE, STYLE
 
 FIGURE = '<figure class="explorable"'
+BUNDLE = "mime_bundle"  # what MyST-NB calls the forms of an output, of which a builder takes one
 STATE = "application/vnd.jupyter.widget-state+json"
 
 
-def prefer_html(_app: Sphinx, config: Config) -> None:
-    """Have MyST-NB show a figure's own HTML, not its widget, which needs a kernel or another host."""
-    config.nb_mime_priority_overrides = [*config.nb_mime_priority_overrides, ("html", "text/html", 1)]
+def prefer_forms(_app: Sphinx, config: Config) -> None:
+    """Have MyST-NB show a figure's own HTML on a site and its picture in a book, not its widget, which needs a kernel."""
+    sites, books = ("html", "dirhtml", "singlehtml"), ("epub", "latex")
+    forms = [(name, "text/html", 1) for name in sites] + [(name, "image/png", 1) for name in books]
+    config.nb_mime_priority_overrides = [*config.nb_mime_priority_overrides, *forms]
+
+
+def describe_pictures(_app: Sphinx, doctree: nodes.document) -> None:
+    """Give the picture of a figure its words, for who cannot see it."""
+    for bundle in doctree.findall(lambda node: isinstance(node, nodes.container) and node.get("nb_element") == BUNDLE):
+        forms = {form["mime_type"]: form for form in bundle.children}
+        if {"text/html", "image/png", "text/plain"} <= forms.keys() and FIGURE in forms["text/html"].astext():
+            for picture in forms["image/png"].findall(nodes.image):
+                picture["alt"] = forms["text/plain"].astext()
 
 
 def load_script(app: Sphinx, _pagename: str, _template: str, context: dict, _doctree: object) -> None:
@@ -65,7 +78,8 @@ def write_files(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> dict:
     app.setup_extension("myst_nb")
-    app.connect("config-inited", prefer_html)
+    app.connect("config-inited", prefer_forms)
+    app.connect("doctree-read", describe_pictures)
     app.connect("html-page-context", load_script, priority=400)  # before the themes
     app.connect("html-page-context", drop_widgets, priority=900)  # after MyST-NB has added its scripts
     app.connect("build-finished", write_files)

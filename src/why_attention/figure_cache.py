@@ -1,6 +1,5 @@
 """Where the frames of the chapter's figures are kept, and what makes them outdated."""
 
-import os
 from pathlib import Path
 
 import explorable
@@ -8,8 +7,10 @@ from explorable import Cache
 
 __all__ = ["figure_cache"]
 
+# in the package, so that a wheel and the branch of notebooks carry them and no reader waits; git does not
+FRAMES = Path(__file__).parent / "figures" / "frames"
+
 
 def figure_cache(module: str) -> Cache:
-    """Return the cache of a figure's module: the folder that the environment variable FIGURE_CACHE names, if any."""
-    roots = [Path(__file__).parent, Path(explorable.__file__).parent]
-    return Cache(os.environ.get("FIGURE_CACHE"), module, roots, versions=["torch", "numpy"])
+    """Return the cache of a figure's module."""
+    return Cache(FRAMES, module, [Path(__file__).parent, Path(explorable.__file__).parent])

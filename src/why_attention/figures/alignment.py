@@ -13,6 +13,7 @@ import torch
 
 from explorable import Axis, Choice, Companion, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
 from why_attention.figure_cache import figure_cache
+from why_attention.one_thread import one_thread
 from why_attention.tasks.translation import (
     EXPERIMENT,
     FALLS,
@@ -232,4 +233,5 @@ def figure() -> Explorable:
             bottleneck_steps=lambda: steps("bottleneck"),
         ),
         cache=figure_cache(__name__),
+        within=one_thread,
     )

@@ -12,6 +12,7 @@ from explorable import Axis, Choice, Control, Explorable, Heatmap, Lines, Senten
 from why_attention.attention import scaled_dot_product_attention
 from why_attention.figure_cache import figure_cache
 from why_attention.masks import causal_mask
+from why_attention.one_thread import one_thread
 from why_attention.positions import sinusoidal_positions
 
 SIZE, KINDS, NOISE, DRAWS = 16, 4, 0.2, 7  # d; kinds of tokens; noise within a kind; draws
@@ -163,4 +164,5 @@ def figure() -> Explorable:
             ),
         ),
         cache=figure_cache(__name__),
+        within=one_thread,
     )

@@ -18,6 +18,7 @@ from explorable import Axis, Choice, Control, Explorable, Lines, Sentence, Serie
 from explorable.numbers import power_text
 from why_attention.cost import Cost, attention, costs, crossovers, doubling
 from why_attention.figure_cache import figure_cache
+from why_attention.one_thread import one_thread
 from why_attention.timing import LAYERS, LayerTimes, Machine, Timing, layer_times
 
 LENGTHS, SIZES, KERNELS = [2**p for p in range(4, 14)], [64, 128, 256, 512, 1024], [3, 5, 7, 9]
@@ -395,4 +396,5 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
             **{name: slot for one in measured for name, slot in one.slots().items()},
         ),
         cache=figure_cache(__name__) if yours is None else None,
+        within=one_thread,
     )

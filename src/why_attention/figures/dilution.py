@@ -18,6 +18,7 @@ from why_attention.device import pick_device
 from why_attention.figure_cache import figure_cache
 from why_attention.influence import influence_matrix
 from why_attention.masks import causal_mask
+from why_attention.one_thread import one_thread
 from why_attention.positions import sinusoidal_positions
 
 SIZE, SEEDS = 16, 3  # d; draws of weights and inputs
@@ -227,6 +228,7 @@ def figure() -> Explorable:
             ),
         ),
         cache=figure_cache(__name__),
+        within=one_thread,
         slow=[influences],
     )
 

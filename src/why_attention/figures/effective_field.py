@@ -14,6 +14,7 @@ from explorable import Axis, Control, Explorable, Lines, Sentence, Series, Text
 from why_attention.convolution import ConvolutionStack
 from why_attention.device import pick_device
 from why_attention.figure_cache import figure_cache
+from why_attention.one_thread import one_thread
 from why_attention.receptive_field import (
     Layer,
     deviation,
@@ -201,4 +202,5 @@ def figure() -> Explorable:
             ],
         ),
         cache=figure_cache(__name__),
+        within=one_thread,
     )

@@ -13,6 +13,7 @@ from explorable.grid import OnGrid
 from explorable.numbers import power_text
 from why_attention.device import pick_device
 from why_attention.figure_cache import figure_cache
+from why_attention.one_thread import one_thread
 from why_attention.rnn import Cell, GRUCell, LSTMCell, RNNCell, decay_bound, ensemble, gradient_decay
 
 STEPS, SIZE, SEEDS = 1000, 64, 3  # T; H = d; draws of weights and inputs
@@ -204,5 +205,6 @@ def figure() -> Explorable:
             ),
         ),
         cache=figure_cache(__name__),
+        within=one_thread,
         slow=[decays, bounds],
     )

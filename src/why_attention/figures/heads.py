@@ -12,6 +12,7 @@ from torch import Tensor
 from explorable import Axis, Choice, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
 from why_attention.figure_cache import figure_cache
 from why_attention.masks import causal_mask
+from why_attention.one_thread import one_thread
 from why_attention.tasks import induction
 from why_attention.tasks.induction import (
     EXPERIMENT,
@@ -244,4 +245,5 @@ def figure() -> Explorable:
             control=lambda: share(results(1)[0]["accuracy"]),
         ),
         cache=figure_cache(__name__),
+        within=one_thread,
     )

@@ -22,6 +22,7 @@ from why_attention.dependency_graph import DependencyGraph, path_lengths
 from why_attention.figure_cache import figure_cache
 from why_attention.influence import influence_matrix, token_diversity
 from why_attention.masks import causal_mask
+from why_attention.one_thread import one_thread
 from why_attention.receptive_field import depth_needed
 from why_attention.rnn import RNNCell, unroll
 from why_attention.stack import hidden_states
@@ -308,4 +309,5 @@ def figure() -> Explorable:
             ),
         ),
         cache=figure_cache(__name__),
+        within=one_thread,
     )

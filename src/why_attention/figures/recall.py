@@ -15,6 +15,7 @@ from torch import Tensor
 from explorable import Axis, Choice, Control, Explorable, Lines, Rule, Sentence, Series, Text
 from explorable.numbers import power_text
 from why_attention.figure_cache import figure_cache
+from why_attention.one_thread import one_thread
 from why_attention.tasks.experiment import Experiment
 from why_attention.tasks.recall import (
     CHANCE,
@@ -330,4 +331,5 @@ def figure() -> Explorable:
             budget=lambda: str(STEPS),
         ),
         cache=figure_cache(__name__),
+        within=one_thread,
     )

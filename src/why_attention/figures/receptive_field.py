@@ -11,6 +11,7 @@ from functools import cache
 from explorable import Axis, Choice, Control, Explorable, Graph, Lines, Sentence, Series, Text
 from why_attention.convolution import padding
 from why_attention.figure_cache import figure_cache
+from why_attention.one_thread import one_thread
 from why_attention.receptive_field import Layer, cone, depth_needed, span, support
 
 KERNELS, DISTANCES = [3, 5, 7], [10, 30, 100, 300, 1000]  # centred kernels are odd
@@ -185,4 +186,5 @@ def figure() -> Explorable:
             reach=reach,
         ),
         cache=figure_cache(__name__),
+        within=one_thread,
     )

@@ -23,6 +23,7 @@ from why_attention.dependency_graph import (
 )
 from why_attention.device import pick_device
 from why_attention.figure_cache import figure_cache
+from why_attention.one_thread import one_thread
 from why_attention.timing import Machine, forward_times, machine
 
 LENGTHS, KERNELS = [4, 8, 12, 16], [2, 3, 5]  # of the graphs
@@ -165,4 +166,5 @@ def figure() -> Explorable:
             attention_ms=lambda: milliseconds("attention"),
         ),
         cache=figure_cache(__name__),
+        within=one_thread,
     )

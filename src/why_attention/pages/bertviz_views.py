@@ -67,7 +67,7 @@ class View:
         self.language = language()
 
     def __repr__(self) -> str:
-        return f"<{self.title}>"
+        return self.title
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
