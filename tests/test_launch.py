@@ -187,6 +187,44 @@ def test_a_branch_without_a_repository_is_refused(tool, monkeypatch, tmp_path):
         tool("branch").main(tmp_path)
 
 
+# The public address
+
+
+@pytest.mark.parametrize(
+    ("named", "repository", "address"),
+    [
+        ("https://example.org/book/", "someone/a", "https://example.org/book/"),
+        ("http://localhost:8000", "", "http://localhost:8000/"),
+        ("", "SomeOne/A-Book", "https://someone.github.io/A-Book/"),
+        ("", "SomeOne/someone.GitHub.io", "https://someone.github.io/"),
+        ("", "", ""),
+    ],
+)
+def test_the_sites_address_is_what_is_named_or_what_github_makes_of_the_repository(
+    tool, monkeypatch, named, repository, address
+):
+    monkeypatch.setenv("BOOK_ADDRESS", named)
+    monkeypatch.setattr(tool("address"), "repository", lambda: repository)
+    assert tool("address").address() == address
+    public = {code: tool("settings").settings(EDITIONS[code])["sphinx"]["config"] for code in ("zh", "en")}
+    assert [config["html_context"]["address"] for config in public.values()] == [address] * 2
+    assert [public[code]["html_baseurl"] for code in ("zh", "en")] == [address, address and f"{address}en/"]
+    text = tool("notebooks").derive(ROOT / "book" / "en" / "attention.md", "en")
+    page = f"{address}en/attention.html" if address else None
+    assert json.loads(text)["metadata"]["why_attention"].get("page") == page
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["example.org/book", "ftp://example.org/", "https:///book", "https://example.org/?a", "http://a b.org/"]
+    + ["https://example.org/#a", "https://example.org/index.html", "https://example.org//book"],
+)
+def test_an_address_that_is_no_folder_of_a_website_is_refused(tool, monkeypatch, named):
+    monkeypatch.setenv("BOOK_ADDRESS", named)
+    with pytest.raises(SystemExit, match=f"BOOK_ADDRESS is {re.escape(repr(named))}, but must be"):
+        tool("address").address()
+
+
 # The first cell of a notebook
 
 

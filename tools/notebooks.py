@@ -13,6 +13,7 @@ from pathlib import Path
 
 import jupytext
 import nbformat
+from address import edition_address
 from editions import EDITIONS, Edition
 from environment import ROOT
 from markdown_it import MarkdownIt
@@ -98,8 +99,9 @@ def derive(page: Path, edition: str, repository: str = "", on_colab: bool = Fals
                 cell.source = join_lines(cell.source)
     del notebook.metadata["jupytext"]  # it speaks of the page, not of the notebook
     notebook.metadata["language_info"] = {"name": "python"}
-    text = nbformat.writes(notebook)
-    notebook.metadata["why_attention"] = {"derived": digest(text)}
+    public = edition_address(EDITIONS[edition])
+    notebook.metadata["why_attention"] = {"page": f"{public}{page.stem}.html"} if public else {}
+    notebook.metadata["why_attention"]["derived"] = digest(nbformat.writes(notebook))
     return nbformat.writes(notebook) + "\n"
 
 

@@ -4,6 +4,7 @@ import posixpath
 from pathlib import Path
 
 import yaml
+from address import address, edition_address
 from editions import EDITIONS, FIRST, Edition
 from environment import ROOT
 from repository import BRANCH, repository
@@ -30,7 +31,8 @@ def settings(edition: Edition) -> dict:
     ]
     # what launch.html asks for: where the notebooks of this edition are in the repository
     here = {"notebooks": f"book/{edition.code}", "notebooks_branch": BRANCH, "repository": repository()}
-    sphinx["config"]["html_context"] |= here
+    sphinx["config"]["html_context"] |= here | {"address": address()}
+    sphinx["config"]["html_baseurl"] = edition_address(edition)  # nothing: no page names its own address
     return config
 
 
