@@ -230,7 +230,7 @@ def test_an_address_that_is_no_folder_of_a_website_is_refused(tool, monkeypatch,
 
 @pytest.fixture
 def first_cell(branch):
-    cell = json.loads((branch / "book" / "zh" / "attention.ipynb").read_bytes())["cells"][0]
+    cell = json.loads((branch / "book" / "zh" / "attention.ipynb").read_bytes())["cells"][1]
     return "".join(cell["source"]), cell["metadata"]
 
 
@@ -248,11 +248,20 @@ def test_the_first_cell_does_nothing_where_the_package_is_there(first_cell):
 def test_elsewhere_the_first_cell_installs_from_the_branch(first_cell, monkeypatch):
     asked = []
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(subprocess, "check_call", asked.append)
+    monkeypatch.setattr(
+        subprocess, "run", lambda command: asked.append(command) or subprocess.CompletedProcess(command, 0)
+    )
     exec(first_cell[0], {})
     (command,) = asked
     assert command[1:4] == ["-m", "pip", "install"] and "-qq" in command
     assert command[-1] == "why-attention @ git+https://github.com/someone/a-book.zh@notebooks"
+
+
+def test_without_a_network_the_first_cell_ends_in_a_sentence(first_cell, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(subprocess, "run", lambda command: subprocess.CompletedProcess(command, 1))
+    with pytest.raises(ModuleNotFoundError, match="why_attention 没有装上：看看这台机器能不能上网"):
+        exec(first_cell[0], {})
 
 
 def test_on_colab_the_first_cell_turns_on_widgets_of_others(first_cell, monkeypatch):

@@ -9,12 +9,15 @@ from editions import EDITIONS, FIRST, Edition
 from environment import ROOT
 from repository import BRANCH, repository
 
+OUTPUTS = ROOT / "_build" / "outputs"  # of cells, as they ran last
+
 
 def settings(edition: Edition) -> dict:
     """Return an edition's settings: the root's, in its language, and every path absolute."""
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     config["title"] = edition.title
     config["html"]["favicon"] = str(ROOT / config["html"]["favicon"])
+    config["execute"]["cache"] = str(OUTPUTS / edition.code)
     sphinx = config["sphinx"]
     sphinx["local_extensions"] = {name: str(ROOT / folder) for name, folder in sphinx["local_extensions"].items()}
     for key in ("locale_dirs", "templates_path", "html_static_path"):
