@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import os
 import re
 import shutil
 import socket
@@ -185,6 +186,27 @@ def test_without_locks_the_newest_that_fits_is_installed(tool, monkeypatch, tmp_
     environment.main(test=True)
     locked = ["--require-hashes" in command for command in ran if " install " in command]
     assert locked == ([True] if LOCKS[0].exists() else []) + [False, False]
+
+
+# What the tests themselves see
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [["-p", "no:xdist"], ["-n", "1"]], ids=["alone", "with workers"])
+def test_text_without_a_named_encoding_fails(tmp_path, workers):
+    planted = tmp_path / "test_planted.py"
+    planted.write_text("def test_planted(tmp_path):\n    open(tmp_path / 'x', 'w').close()\n", encoding="utf-8")
+    command = [sys.executable, "-m", "pytest", "-c", ROOT / "pyproject.toml", "-p", "conftest", *workers, planted]
+    variables = {**os.environ, "PYTHONWARNDEFAULTENCODING": "1", "PYTHONPATH": f"{ROOT / 'src'}:{ROOT / 'tests'}"}
+    done = subprocess.run(command, env=variables, capture_output=True, encoding="utf-8", cwd=ROOT)
+    assert "FAILED" in done.stdout and "EncodingWarning: 'encoding' argument not specified" in done.stdout
+
+
+def test_of_all_our_modules_encodings_are_watched(pytestconfig):
+    (watched,) = re.findall(r"error::EncodingWarning:(.*)", "\n".join(pytestconfig.getini("filterwarnings")))
+    modules = [path.stem for folder in ("tests", "tools") for path in (ROOT / folder).glob("*.py")]
+    by_themselves = {"conftest", "extract_maps", "lock", "picture", "site"}  # which no test imports
+    assert [name for name in modules if not re.match(watched, name) and name not in by_themselves] == []
 
 
 # What says the same in two places
