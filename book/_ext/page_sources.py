@@ -18,7 +18,8 @@ from explorable import Cache
 ROOT = Path(__file__).parents[2]
 PACKAGES = [ROOT / "src" / "why_attention", ROOT / "src" / "explorable"]
 DATA = (".html", ".json", ".npz", ".safetensors")  # whose readers nobody traces: a change counts for every page
-CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(?:^:.*\n)*(.*?)^```", re.MULTILINE | re.DOTALL)
+MAGIC = re.compile(r"^(\s*)[%!].*", re.MULTILINE)  # a line that IPython reads and Python does not
+CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(?:^:[^\n]*\n)*(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
 @cache
@@ -45,7 +46,7 @@ def digest_module(name: str) -> str:
 def imported(code: str) -> set[str]:
     """Return what code imports: modules, or what is in them."""
     try:
-        nodes = list(ast.walk(ast.parse(code)))
+        nodes = list(ast.walk(ast.parse(MAGIC.sub(r"\1pass", code))))
     except SyntaxError:  # as its run will say
         return set()
     names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
