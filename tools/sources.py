@@ -1,6 +1,7 @@
 """What the site is made of, and whether what was built is of it."""
 
 import hashlib
+import re
 import sys
 from importlib.metadata import distributions
 from pathlib import Path
@@ -12,15 +13,13 @@ from settings import contents, settings
 
 ROOTS = [ROOT / name for name in ("_config.yml", "_toc.yml", "package-lock.json", "book", "src", "tools")]
 MARK = ROOT / "_site" / ".sources"  # what the site was built from
-DERIVED = (".pyc", ".mo", ".frames", ".ipynb")
+DERIVED = re.compile(r"(^|/)\.|\.egg-info/|\.(pyc|mo|frames|ipynb)$")  # and what is hidden, as editors and Jupyter do
 
 
 def source_files() -> list[Path]:
     """Return the files that the book is made of."""
     paths = [path for root in ROOTS for path in (root.rglob("*") if root.is_dir() else [root])]
-    return sorted(
-        path for path in paths if path.suffix not in DERIVED and ".egg-info" not in str(path) and path.is_file()
-    )
+    return sorted(path for path in paths if path.is_file() and not DERIVED.search(path.relative_to(ROOT).as_posix()))
 
 
 def editions_of(path: Path) -> list[Edition]:
