@@ -1,9 +1,9 @@
-# make serve   set up, build both editions, serve them on http://localhost:8000
+# make serve   set up, serve both editions on http://localhost:8000; what has changed since they were built is built meanwhile
 # make lab     set up, derive a notebook from every page, open them in JupyterLab (options: LAB="--no-browser")
-# make site    set up, build both editions into _site/
+# make site    set up, build into _site/ what has changed since it was built
 # make preview set up, serve the book while somebody works on it: a page is built again when it is saved, and reloads (EDITIONS=en: one only)
 # make check   lint, format and types of Python and JavaScript, and the tests that build, train and open nothing (90 seconds)
-# make test    build both editions from scratch, test everything but what takes long
+# make test    build what has changed, test everything but what takes long
 # make test-all     the same, and the sweeps: every setting of every figure, other Pythons, a stranger's five minutes
 # make test-routes  after make test: the other routes to a reader: Binder, with every notebook run, Colab, the offline book
 # make fuzz    after make test: give every public function some thousand inputs of every kind (FUZZ=5000)
@@ -26,7 +26,9 @@ WITH_CHROMIUM = CHROMIUM="$$($(IN_VENV) tools/browser.py)" && export CHROMIUM &&
 
 .PHONY: serve lab site preview setup check test test-all test-routes fuzz bench tune experiments lock offline picture clean
 
-serve: site
+serve:
+	@$(PYTHON) tools/port.py "$(PORT)"
+	@$(PYTHON) tools/set_up.py
 	@$(IN_VENV) tools/serve.py $(PORT)
 
 lab: setup
@@ -36,13 +38,15 @@ site: setup
 	@$(IN_VENV) tools/site.py
 
 setup:
-	@$(PYTHON) tools/environment.py
+	@$(PYTHON) tools/set_up.py
 
-preview: setup
+preview:
+	@$(PYTHON) tools/port.py "$(PORT)"
+	@$(PYTHON) tools/set_up.py
 	@$(IN_VENV) tools/preview.py $(PORT) $(EDITIONS)
 
 check:
-	@$(PYTHON) tools/environment.py test
+	@$(PYTHON) tools/set_up.py test
 	@$(IN_VENV) -m ruff check . && $(IN_VENV) -m ruff format --check .
 	@.venv/bin/node node_modules/@biomejs/biome/bin/biome ci --error-on-warnings
 	@$(IN_VENV) -m mypy
@@ -51,20 +55,20 @@ check:
 test: MARKS = not routes and not sweep
 test-all: MARKS = not routes
 test test-all:
-	@$(PYTHON) tools/environment.py test
+	@$(PYTHON) tools/set_up.py test
 	@$(IN_VENV) tools/site.py
 	@$(WITH_CHROMIUM) $(PYTEST) --dist worksteal -m "$(MARKS)"
 
 test-routes:
-	@$(PYTHON) tools/environment.py test
+	@$(PYTHON) tools/set_up.py test
 	@$(WITH_CHROMIUM) $(PYTEST) --dist loadfile -m routes -rP
 
 fuzz:
-	@$(PYTHON) tools/environment.py test
+	@$(PYTHON) tools/set_up.py test
 	@FUZZ=$(FUZZ) OMP_NUM_THREADS=1 $(IN_VENV) -m pytest tests/test_fuzz.py
 
 bench: site
-	@$(PYTHON) tools/environment.py test
+	@$(PYTHON) tools/set_up.py test
 	@OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/jacobians.py
 	@OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/attention.py
 	@OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/receptive_field.py
@@ -84,7 +88,7 @@ offline: site
 	@$(IN_VENV) tools/offline.py
 
 picture: site
-	@$(PYTHON) tools/environment.py test
+	@$(PYTHON) tools/set_up.py test
 	@$(WITH_CHROMIUM) $(IN_VENV) tools/picture.py
 
 clean:

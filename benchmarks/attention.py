@@ -95,7 +95,7 @@ def compare_memory():
     print(f"peak memory at n={LONG}")
     results = []
     for path, target in MEMORY_TARGETS.items():
-        run = subprocess.run([sys.executable, __file__, path], check=True, capture_output=True, text=True)
+        run = subprocess.run([sys.executable, __file__, path], check=True, capture_output=True, encoding="utf-8")
         results.append(target is None or float(run.stdout) <= target)
         verdict = "no target" if target is None else f"target {target} MiB: {'met' if results[-1] else 'MISSED'}"
         print(f"  {path:22} {float(run.stdout):7.1f} MiB  ({verdict})")

@@ -10,7 +10,6 @@ from explorable import set_language
 
 pytest.register_assert_rewrite("chromium", "live_lab", "figure_reading")
 ROOT = Path(__file__).parents[1]
-os.environ.pop("PYTHONWARNDEFAULTENCODING", None)  # asked of us alone: what we start is to write what it always does
 set_language("zh")  # of what a module makes before its first test begins
 
 # What is slow, beside what is marked so: tests with these fixtures, and these files, which build, train or time something
@@ -21,6 +20,8 @@ QUICK = 10  # seconds of a processor that a test may take in `make check`, which
 
 def pytest_collection_modifyitems(items):
     """Mark as slow what needs a browser or a build, or is marked to run later still; begin with what starts slowly."""
+    # here, where the workers have started, who inherit it: what tests start is to write what it always does
+    os.environ.pop("PYTHONWARNDEFAULTENCODING", None)
     for item in items:
         file = item.path.stem.removeprefix("test_")
         late = FIXTURES & set(item.fixturenames) or file in FILES

@@ -12,7 +12,7 @@ HEAD = (ROOT / "book" / FIRST.code / "index.md").read_text(encoding="utf-8").spl
 def copy_book(folder: Path) -> Path:
     """Copy the project, with no page and no figure yet; the copy's package is its own. Its path has blank and Chinese letters."""
     book = folder / "我的 课程"
-    for name in ("book", "src", "tools", "_config.yml"):
+    for name in ("book", "src", "tools", "_config.yml", "package-lock.json"):
         source = ROOT / name
         shutil.copytree(source, book / name) if source.is_dir() else shutil.copy(source, book)
     pages = [page for edition in EDITIONS for page in (book / "book" / edition).glob("*.md")]
@@ -24,8 +24,8 @@ def copy_book(folder: Path) -> Path:
     return book
 
 
-def write_page(book: Path, text: str) -> None:
-    (book / "book" / FIRST.code / "index.md").write_text(f"{HEAD}\n# 页\n\n{text}\n", encoding="utf-8")
+def write_page(book: Path, text: str, edition: str = FIRST.code) -> None:
+    (book / "book" / edition / "index.md").write_text(f"{HEAD}\n# 页\n\n{text}\n", encoding="utf-8")
 
 
 def cell(code: str) -> str:

@@ -1,6 +1,7 @@
 """The build is the gate: what is broken does not reach _site. Each case builds one edition of a small copy of the book."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -28,16 +29,17 @@ def book(tmp_path) -> Path:
 
 def build(book: Path) -> subprocess.CompletedProcess:
     """Build the copy's first edition as tools/site.py does, its output through a pipe."""
+    return subprocess.run(command(book), timeout=120, **options(book))
+
+
+def command(book: Path) -> list[str]:
     program = f"import runpy, sys; sys.path.insert(0, {str(book / 'tools')!r}); print(runpy.run_path({str(book / 'tools' / 'site.py')!r})['build']({FIRST.code!r}))"
-    return subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=book,
-        env=environment(book),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        timeout=120,
-    )
+    return [sys.executable, "-c", program]
+
+
+def options(book: Path) -> dict:
+    pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "encoding": "utf-8"}
+    return {"cwd": book, "env": environment(book), **pipe}
 
 
 def pages_of(book: Path) -> Path:
@@ -72,6 +74,54 @@ def test_a_sound_page_builds_and_changes_with_the_package_and_leaves_no_node(boo
         assert 'class="katex' in page
         assert "。</span>下一句" in page  # with the formula; and no space where the source breaks a line
     assert nodes() <= before
+
+
+def test_cells_run_again_only_where_what_they_are_made_of_has_changed(book):
+    module = book / "src" / "why_attention" / "constant.py"
+    module.write_text("VALUE = 1\n", encoding="utf-8")
+    once = cell("from why_attention.constant import VALUE\nimport time\nprint(VALUE, 'at', time.time_ns())")
+    ran = []
+    for text, value in (("一", 1), ("二", 1), ("三", 2)):
+        module.write_text(f"VALUE = {value}\n", encoding="utf-8")
+        write_page(book, text + once)
+        result = build(book)
+        assert result.returncode == 0, result.stdout
+        page = (pages_of(book) / "index.html").read_text(encoding="utf-8")
+        assert f">{text}<" in page
+        ran.append(re.search(r"\d at \d+", page)[0])
+    assert ran[0] == ran[1] != ran[2] and ran[2].startswith("2 at")
+
+
+def test_a_page_that_was_wrong_is_wrong_again_though_nothing_has_changed(book):
+    """Sphinx alone would read it no second time, and so warn no second time."""
+    write_page(book, "[nowhere](missing.md)")
+    assert all("missing.md" in (result := build(book)).stdout and result.returncode for _ in range(2))
+
+
+def test_a_site_without_its_figures_is_refused(book):
+    config = book / "_config.yml"
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace("execute_notebooks: cache", 'execute_notebooks: "off"'), encoding="utf-8")
+    write_page(book, cell("from why_attention.figures import influence\ninfluence.figure()"))
+    result = build(book)
+    assert result.returncode != 0
+    assert "zh/index.md shows 0 of the 1 figures that its cells make" in result.stdout
+
+
+@pytest.mark.sweep
+def test_two_builds_side_by_side_never_take_a_port_of_each_other(tmp_path):
+    """Ten times; with ports one build in five died of it."""
+    books = [copy_book(tmp_path / name) for name in "ab"]
+    for book in books:
+        write_page(book, cell("print(1)"))
+    for number in range(10):
+        processes = []
+        for book in books:
+            write_page(book, cell(f"print({number})"))
+            processes.append(subprocess.Popen(command(book), **options(book)))
+        for process in processes:
+            words, _ = process.communicate(timeout=120)
+            assert process.returncode == 0 and "eavesdropping" not in words, words
 
 
 @pytest.mark.parametrize(
@@ -132,13 +182,13 @@ def test_an_interrupted_build_leaves_the_last_site_whole(book, number):
 def test_jupyter_book_builds_the_first_edition_from_the_root(tmp_path):
     """With .venv and node_modules beside it, as on a developer's machine; its cells have run in `make site`."""
     config = (ROOT / "_config.yml").read_text(encoding="utf-8")
-    assert config.count("execute_notebooks: force") == 1
+    assert config.count("execute_notebooks: cache") == 1
     root = tmp_path / "root"
     root.mkdir()
     for path in ROOT.iterdir():
         if path.name not in ("_config.yml", "_build"):
             (root / path.name).symlink_to(path)
-    unexecuted = config.replace("execute_notebooks: force", 'execute_notebooks: "off"')
+    unexecuted = config.replace("execute_notebooks: cache", 'execute_notebooks: "off"')
     (root / "_config.yml").write_text(unexecuted, encoding="utf-8")
     command = [Path(sys.executable).parent / "jupyter-book", "build", ".", "-W", "-n", "--keep-going"]
     result = subprocess.run(

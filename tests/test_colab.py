@@ -50,6 +50,7 @@ def test_the_wheel_carries_everything_that_the_package_reads(wheel):
     ours = {path.relative_to(source).as_posix() for path in source.rglob("*.*")}
     kept = (".py", ".js", ".css", ".json", ".html", ".npz", ".safetensors", ".frames")
     with zipfile.ZipFile(wheel) as file:
+        assert not (wheel.parents[1] / "build").exists()  # nor does pip leave anything beside the sources
         assert {name for name in ours if name.endswith(kept) and "-unfinished" not in name} <= set(file.namelist())
 
 

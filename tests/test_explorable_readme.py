@@ -32,7 +32,9 @@ def folder(tmp_path_factory) -> Path:
         if fence[2] == "sh":
             for command in fence[3].splitlines():
                 command = re.sub("^python3", sys.executable, command)
-                done = subprocess.run(command, shell=True, cwd=folder, env=variables, capture_output=True, text=True)
+                done = subprocess.run(
+                    command, shell=True, cwd=folder, env=variables, capture_output=True, encoding="utf-8"
+                )
                 assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
                 assert "WARNING: " not in done.stderr or "jupyter-book build" not in command, done.stderr
         else:

@@ -16,6 +16,7 @@ from languages import EDITIONS, FIRST, ROOT
 from myst_parser.docutils_ import Parser
 from sphinx.errors import ExtensionError
 from test_notebooks import JOINED
+from test_pages import PAGES, cells
 
 from why_attention.masks import causal_mask
 from why_attention.pages.show_source import show_source
@@ -38,6 +39,26 @@ def built(tmp_path):
     (tmp_path / "_static").mkdir()
     builder, config = SimpleNamespace(name="html"), SimpleNamespace(language="zh_CN")
     return SimpleNamespace(outdir=tmp_path, builder=builder, config=config)
+
+
+# What cells are made of
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_cell_of_a_page_is_asked_what_it_imports(hook, page):
+    page_sources = hook("page_sources")
+    found = page_sources.CELL.findall((ROOT / "book" / "en" / page).read_text(encoding="utf-8"))
+    assert [code.strip("\n") for code in found] == [code.strip("\n") for code in cells("en", page)]
+
+
+def test_what_code_imports_counts_in_every_form_and_a_change_of_it_is_seen(hook, monkeypatch):
+    page_sources = hook("page_sources")
+    code = "import why_attention.cost as c, numpy\nfrom why_attention import (\n    rnn,\n    masks as m,\n)\n%matplotlib inline\n"
+    assert {"why_attention.cost", "numpy", "why_attention.rnn", "why_attention.masks"} <= page_sources.imported(code)
+    page = f"```{{code-cell}} python\n:tags: [a]\n\n{code}```\n"
+    before = page_sources.digest_sources(page)
+    monkeypatch.setattr(page_sources, "digest_module", lambda name: "changed" if name == "why_attention.masks" else "")
+    assert page_sources.digest_sources(page) != before
 
 
 # Math

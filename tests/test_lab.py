@@ -163,7 +163,6 @@ def check_numbers(figure, n, power):
 def test_static_page_and_live_figure_draw_the_same_numbers_and_every_control_changes_them(
     notebook, browser, tmp_path, monkeypatch
 ):
-    monkeypatch.delenv("FIGURE_CACHE", raising=False)
     set_language("en")
     path = tmp_path / "page.html"
     path.write_text(page_of([made_up()], "en"), encoding="utf-8")

@@ -191,12 +191,50 @@ def test_a_branch_without_a_repository_is_refused(tool, monkeypatch, tmp_path):
         tool("branch").main(tmp_path)
 
 
+# The public address
+
+
+@pytest.mark.parametrize(
+    ("named", "repository", "address"),
+    [
+        ("https://example.org/book/", "someone/a", "https://example.org/book/"),
+        ("http://localhost:8000", "", "http://localhost:8000/"),
+        ("", "SomeOne/A-Book", "https://someone.github.io/A-Book/"),
+        ("", "SomeOne/someone.GitHub.io", "https://someone.github.io/"),
+        ("", "", ""),
+    ],
+)
+def test_the_sites_address_is_what_is_named_or_what_github_makes_of_the_repository(
+    tool, monkeypatch, named, repository, address
+):
+    monkeypatch.setenv("BOOK_ADDRESS", named)
+    monkeypatch.setattr(tool("address"), "repository", lambda: repository)
+    assert tool("address").address() == address
+    public = {code: tool("settings").settings(EDITIONS[code])["sphinx"]["config"] for code in ("zh", "en")}
+    assert [config["html_context"]["address"] for config in public.values()] == [address] * 2
+    assert [public[code]["html_baseurl"] for code in ("zh", "en")] == [address, address and f"{address}en/"]
+    text = tool("notebooks").derive(ROOT / "book" / "en" / "attention.md", "en")
+    page = f"{address}en/attention.html" if address else None
+    assert json.loads(text)["metadata"]["why_attention"].get("page") == page
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["example.org/book", "ftp://example.org/", "https:///book", "https://example.org/?a", "http://a b.org/"]
+    + ["https://example.org/#a", "https://example.org/index.html", "https://example.org//book"],
+)
+def test_an_address_that_is_no_folder_of_a_website_is_refused(tool, monkeypatch, named):
+    monkeypatch.setenv("BOOK_ADDRESS", named)
+    with pytest.raises(SystemExit, match=f"BOOK_ADDRESS is {re.escape(repr(named))}, but must be"):
+        tool("address").address()
+
+
 # The first cell of a notebook
 
 
 @pytest.fixture
 def first_cell(branch):
-    cell = json.loads((branch / "book" / "zh" / "attention.ipynb").read_bytes())["cells"][0]
+    cell = json.loads((branch / "book" / "zh" / "attention.ipynb").read_bytes())["cells"][1]
     return "".join(cell["source"]), cell["metadata"]
 
 
@@ -214,11 +252,20 @@ def test_the_first_cell_does_nothing_where_the_package_is_there(first_cell):
 def test_elsewhere_the_first_cell_installs_from_the_branch(first_cell, monkeypatch):
     asked = []
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    monkeypatch.setattr(subprocess, "check_call", asked.append)
+    monkeypatch.setattr(
+        subprocess, "run", lambda command: asked.append(command) or subprocess.CompletedProcess(command, 0)
+    )
     exec(first_cell[0], {})
     (command,) = asked
     assert command[1:4] == ["-m", "pip", "install"] and "-qq" in command
     assert command[-1] == "why-attention @ git+https://github.com/someone/a-book.zh@notebooks"
+
+
+def test_without_a_network_the_first_cell_ends_in_a_sentence(first_cell, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(subprocess, "run", lambda command: subprocess.CompletedProcess(command, 1))
+    with pytest.raises(ModuleNotFoundError, match="why_attention 没有装上：看看这台机器能不能上网"):
+        exec(first_cell[0], {})
 
 
 def test_on_colab_the_first_cell_turns_on_widgets_of_others(first_cell, monkeypatch):

@@ -1,13 +1,18 @@
 """Notebooks derived from the pages: nothing of a page is lost on the way, nor anything that a reader has written."""
 
 import locale
+import os
 import re
+import shutil
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import nbformat
 import pytest
+import yaml
 from languages import EDITIONS, ROOT
 from test_pages import PAGES, each_page, each_text, tokens
 from test_pages import cells as code_of_page
@@ -47,7 +52,7 @@ def derived_text(tool, tmp_path):
     def derived(text, edition="zh"):
         path = tmp_path / "made-up.md"
         path.write_text(HEAD + text, encoding="utf-8")
-        first, *cells = nbformat.reads(tool("notebooks").derive(path, edition), as_version=4).cells
+        _run_all, _first, *cells = nbformat.reads(tool("notebooks").derive(path, edition), as_version=4).cells
         return [cell.source for cell in cells]
 
     return derived
@@ -58,8 +63,8 @@ def read(text):
 
 
 def texts_of(notebook):
-    """Return the sources of the cells of text."""
-    return [cell.source for cell in notebook.cells if cell.cell_type == "markdown"]
+    """Return the sources of the page's own cells of text."""
+    return [cell.source for cell in notebook.cells[1:] if cell.cell_type == "markdown"]
 
 
 def squeeze(text):
@@ -179,6 +184,31 @@ def test_all_editions_give_the_same_cells_but_for_their_text(derive, page):
         assert [(c.id, c.cell_type, c.metadata) for c in cells] == [(c.id, c.cell_type, c.metadata) for c in first]
 
 
+@pytest.mark.parametrize(("edition", "words"), [("zh", "先运行全部单元格"), ("en", "First run all cells")])
+def test_a_notebook_says_first_of_all_how_to_run_it(derive, edition, words):
+    first = read(derive(edition, "attention.md")).cells[0]
+    assert first.cell_type == "markdown" and first.source.startswith(words)
+    assert "**Run → Run All Cells**" in first.source and "**Runtime → Run all**" in first.source
+
+
+def test_a_page_opened_as_a_notebook_and_saved_keeps_its_header_and_its_text(tmp_path):
+    """As jupytext's contents manager does it in JupyterLab; yaml may write a description in other quotes."""
+    from jupyter_server.services.contents.largefilemanager import LargeFileManager
+    from jupytext.sync_contentsmanager import build_sync_jupytext_contents_manager_class
+
+    shutil.copy(ROOT / "jupytext.toml", tmp_path)
+    manager = build_sync_jupytext_contents_manager_class(LargeFileManager)(root_dir=str(tmp_path))
+    for edition, page in ((edition, page) for edition in EDITIONS for page in PAGES):
+        before = (ROOT / "book" / edition / page).read_text(encoding="utf-8")
+        (tmp_path / page).write_text(before, encoding="utf-8")
+        opened = manager.get(page, type="notebook", content=True)
+        manager.save({"type": "notebook", "format": "json", "content": opened["content"]}, page)
+        (_, header, text), (_, saved, same) = (
+            one.split("---\n", 2) for one in (before, (tmp_path / page).read_text(encoding="utf-8"))
+        )
+        assert (yaml.safe_load(saved), same) == (yaml.safe_load(header), text)
+
+
 # Made-up pages
 
 
@@ -263,6 +293,56 @@ def notebook_text(text, derived):
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(text, id="cell-0")])
     notebook.metadata["why_attention"] = {"derived": derived}
     return nbformat.writes(notebook) + "\n"
+
+
+def test_a_notebook_that_was_only_run_is_replaced_and_one_with_a_changed_cell_set_aside(tool, tmp_path):
+    page, target = tmp_path / "page.md", tmp_path / "page.ipynb"
+    derived = []
+    for text in ("甲", "乙", "丙"):
+        page.write_text(f"{HEAD}{text}\n\n```{{code-cell}} python\n1 + 1\n```\n", encoding="utf-8")
+        derived.append(tool("notebooks").derive(page, "zh"))
+    tool("notebooks").write(derived[0], target)
+    run = nbformat.read(target, as_version=4)  # as JupyterLab saves it: outputs, a kernel's metadata, an empty cell
+    run.cells[-1] |= {"execution_count": 1, "outputs": [nbformat.v4.new_output("stream", text="2")]}
+    run.cells[-1].metadata["execution"] = {"iopub.status.idle": "2026"}
+    run.cells.append(nbformat.v4.new_code_cell())
+    run.metadata |= {"language_info": {"name": "python", "version": "3.11"}, "widgets": {}}
+    nbformat.write(run, target)
+    tool("notebooks").write(derived[1], target)
+    assert target.read_text(encoding="utf-8") == derived[1]
+    assert not target.with_suffix(".before-1.ipynb").exists()
+    readers = change_as_a_reader(target)
+    tool("notebooks").write(derived[2], target)
+    assert target.with_suffix(".before-1.ipynb").read_text(encoding="utf-8") == readers
+
+
+def test_a_readers_notebook_stays_where_its_successor_cannot_be_written(write, target, monkeypatch):
+    write(notebook_text("the page", "1"), target)
+    readers = change_as_a_reader(target)
+
+    def half(self, text, **options):
+        self.write_bytes(text.encode()[:100])
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(Path, "write_text", half)
+    with pytest.raises(OSError, match="full"):
+        write(notebook_text("the new page", "2"), target)
+    assert folder_of(target) == {"page.ipynb": readers}
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii", "gbk"])
+def test_what_a_terminal_cannot_show_stops_nothing(tmp_path, encoding):
+    """Two pages that a reader has changed, on another system's terminal."""
+    for name in ("index", "recurrence"):
+        path = tmp_path / "zh" / f"{name}.ipynb"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(notebook_text("an earlier page", "1"), encoding="utf-8")
+    command = [sys.executable, ROOT / "tools" / "notebooks.py", tmp_path]
+    done = subprocess.run(command, env={**os.environ, "PYTHONIOENCODING": encoding}, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert done.stdout.count(b"has changed; your notebook") == 2
+    assert len([*tmp_path.rglob("*.before-1.ipynb")]) == 2
+    assert len([*tmp_path.rglob("*.ipynb")]) == 2 * len(PAGES) + 2
 
 
 def change_as_a_reader(path):
@@ -365,17 +445,32 @@ def test_writing_all_notebooks_again_changes_none(tool, all_notebooks, capsys):
 
 
 @pytest.mark.parametrize(
-    ("found", "edition"),
+    ("variables", "found", "edition"),
     [
-        ("zh_CN", "zh"),
-        ("zh_TW", "zh"),
-        ("Chinese (Simplified)_China", "zh"),  # as Windows says it
-        ("en_US", "en"),
-        ("fr_FR", "en"),
-        ("C", "zh"),
-        (None, "zh"),  # what Python makes of C
+        ({"LANG": "zh_CN.UTF-8"}, None, "zh"),
+        ({"LANG": "zh_TW"}, None, "zh"),
+        ({"LANG": "en_US.UTF-8"}, None, "en"),
+        ({"LANG": "fr_FR@euro"}, None, "en"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "de_DE.UTF-8"}, None, "en"),
+        ({"LANG": "zh_CN.UTF-8", "LC_TIME": "nb_NO.UTF-8"}, None, "zh"),
+        ({"LANG": "C.UTF-8"}, None, "zh"),
+        ({"LC_ALL": "POSIX"}, None, "zh"),
+        ({}, "Chinese (Simplified)_China", "zh"),  # as Windows says it
+        ({}, "English_United States", "en"),
+        ({}, None, "zh"),  # what Python makes of C
     ],
 )
-def test_the_readers_locale_chooses_the_edition(tool, monkeypatch, found, edition):
+def test_the_readers_locale_chooses_the_edition_though_it_is_not_installed(
+    tool, monkeypatch, variables, found, edition
+):
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+
+    def refuse(*_):
+        raise locale.Error("unsupported locale setting")
+
+    monkeypatch.setattr(locale, "setlocale", refuse)
     monkeypatch.setattr(locale, "getlocale", lambda *_: (found, "UTF-8"))
-    assert tool("lab").edition() == edition
+    assert tool("lab").edition(tool("lab").spoken()) == edition

@@ -56,6 +56,15 @@ def python(request, tmp_path_factory) -> Path:
     return python
 
 
+@pytest.mark.parametrize("version", ["3.10", "3.12", "3.13"])
+def test_this_python_can_install_what_is_locked(version):
+    """As pip of that Python says; only it knows which versions are for it."""
+    if (found := python_of(version)) is None:
+        pytest.skip(f"Python {version} is not installed here")
+    locks = [part for lock in sorted(ROOT.glob("requirements*.lock")) for part in ("-r", lock)]
+    run(found, "-m", "pip", "install", "--quiet", "--dry-run", "--ignore-installed", "--no-deps", *locks)
+
+
 def test_explorable_passes_its_tests(python):
     tests = {path for path in TESTS.glob("test_*.py") if {"explorable"} <= imports(path) <= IMPORTED} - {Path(__file__)}
     assert TESTS / "test_controls.py" in tests

@@ -223,6 +223,7 @@ def test_no_file_names_another_host():
     launch = {
         "README.md": {"jupyterbook.org"},
         "launch.html": {"mybinder.org", "colab.research.google.com", "github.com"},
+        "address.py": {"example.org"},
         "repository.py": {"colab.research.google.com", "github.com"},
     }
     found = {str(path): other_hosts(path) - launch.get(path.name, set()) for path in own_files("src", "book", "tools")}

@@ -1,20 +1,24 @@
-"""Set up .venv and node_modules, from nothing but Python's standard library: `python3 tools/environment.py [test]`.
+"""What set_up.py sets up, .venv and node_modules, from nothing but Python's standard library; where things are, and how tools speak.
 
 Nothing is done where the last set-up had the same requirements.
 """
 
 import hashlib
-import importlib.util
+import io
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+# what a terminal cannot show becomes a "?", in what we print and in what the programs print that we start
+if isinstance(sys.stdout, io.TextIOWrapper):
+    sys.stdout.reconfigure(errors="replace")
+os.environ["PYTHONIOENCODING"] = os.environ.get("PYTHONIOENCODING", "").partition(":")[0] + ":replace"
+
 ROOT = Path(__file__).parents[1]
 VENV = ROOT / ".venv"
 SCRIPTS = VENV / ("Scripts" if os.name == "nt" else "bin")  # Windows has a name of its own
 PYTHON = SCRIPTS / ("python.exe" if os.name == "nt" else "python")
-OLDEST, NEWEST = (3, 10), (3, 13)  # what the pinned packages have wheels for
 VARIABLES = {  # where figures are computed, at build and in a reader's kernel
     **os.environ,
     "OMP_NUM_THREADS": "1",  # for matrices as small as the chapter's a second thread only waits
@@ -26,16 +30,11 @@ def refuse(sentence: str) -> None:
     sys.exit(f"make: {sentence}")
 
 
-def check_python() -> None:
-    if not OLDEST <= sys.version_info[:2] <= NEWEST:
-        refuse(
-            f"this is Python {sys.version.split()[0]}, but the book needs {OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}; "
-            "name another with `make PYTHON=python3.12 …`."
-        )
-    if importlib.util.find_spec("ensurepip") is None:
-        refuse(
-            "Python's venv is incomplete; on Debian and Ubuntu install it with `apt install python3-venv`, then run make again."
-        )
+def has_pip() -> bool:
+    """Return whether .venv is of this Python, and whole: a set-up that was interrupted may have left it without pip."""
+    program = "import pip, sys; print(sys.version_info[:2])"
+    found = subprocess.run([PYTHON, "-c", program], capture_output=True, encoding="utf-8") if PYTHON.exists() else None
+    return found is not None and found.stdout.strip() == str(sys.version_info[:2])
 
 
 def say(step: str) -> None:
@@ -48,7 +47,6 @@ def run(*command: str | Path) -> None:
 
 
 def main(test: bool) -> None:
-    check_python()
     locks = [lock for lock in (LOCKS if test else LOCKS[:1]) if lock.exists()]  # without them: the newest that fits
     inputs = [*LOCKS, *(ROOT / name for name in ("requirements.txt", "pyproject.toml", "package-lock.json")), __file__]
     texts = [path.read_bytes() for path in map(Path, inputs) if path.exists()]
@@ -57,9 +55,9 @@ def main(test: bool) -> None:
     enough = {done, VENV / ".done-test"}  # who can test has all that a reader needs
     if (ROOT / "node_modules").exists() and wanted in {mark.read_text("utf-8") for mark in enough if mark.exists()}:
         return
-    if not PYTHON.exists():
+    if not has_pip():
         say("making .venv")
-        run(sys.executable, "-m", "venv", VENV)
+        run(sys.executable, "-m", "venv", "--clear", VENV)
     pip = (PYTHON, "-m", "pip", "install", "--disable-pip-version-check")
     if locks:
         say("installing the packages of requirements.lock (some minutes the first time)")
@@ -75,7 +73,3 @@ def main(test: bool) -> None:
         *([] if test else ["--omit=dev"]),
     )
     done.write_text(wanted, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main(test="test" in sys.argv[1:])

@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from environment import LOCKS, OLDEST, ROOT
+from environment import LOCKS, ROOT
+from set_up import OLDEST
 
 OF_TORCH = re.compile(r"torch|triton|cuda-.*|nvidia-.*")
 ENTRY = re.compile(r"^([\w.-]+)==.*(?:\n[ #].*)*\n", re.MULTILINE)  # a package, its hashes, and what asks for it

@@ -11,7 +11,7 @@ def main() -> None:
         refuse("there is no _site to pack; `make offline` builds it first.")
     folder = ROOT / "_build" / "offline"
     shutil.rmtree(folder, ignore_errors=True)
-    shutil.copytree(site, folder / "why-attention", ignore=shutil.ignore_patterns(".nojekyll"))
+    shutil.copytree(site, folder / "why-attention", ignore=shutil.ignore_patterns(".*"))
     shutil.make_archive(str(ROOT / "book-offline"), "zip", folder)
     print("── the book is in book-offline.zip: unpack it and open why-attention/index.html", flush=True)
 

@@ -1,34 +1,30 @@
 """Serve the book while somebody works on it: `python tools/preview.py [port] [edition …]`, all editions where none is named.
 
-A page is built again within seconds of a save, and reloads in the browser. Its cells run again only if one of them has
-changed, or a module of src/ that they use; else their outputs come from _build/preview/. No warning ends it.
+A page is built again within seconds of a save, and reloads in the browser. Its cells run again only where they must
+(book/_ext/page_sources.py). No warning ends it.
 """
 
-import hashlib
 import multiprocessing
 import multiprocessing.context
 import os
 import posixpath
-import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 from contextlib import redirect_stdout, suppress
-from functools import cache
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from editions import EDITIONS
 from environment import ROOT, VARIABLES
+from port import free_port
 from settings import arguments, settings, write_settings
+from sources import editions_of, source_files
 
 OUTPUT = ROOT / "_build" / "preview"
-WATCHED = [ROOT / name for name in ("_config.yml", "_toc.yml", "book", "src")]
 HOOKS = [ROOT / "book" / "_ext", ROOT / "book" / "_locale"]
-PACKAGES = [ROOT / "src" / "why_attention", ROOT / "src" / "explorable"]
-IMPORT = re.compile(r"^(?:from ([\w.]+) )?import ([\w., ]+)", re.MULTILINE)
 RELOAD = """
 setInterval(async () => {
   const ended = await fetch("/last-build").then((answer) => answer.text(), () => 0);
@@ -47,7 +43,7 @@ def build(code: str, afresh: bool) -> None:
     os.environ.update(VARIABLES)
     edition, output = EDITIONS[code], OUTPUT / code
     config = settings(edition)
-    config["execute"] |= {"execute_notebooks": "cache", "cache": str(output / "outputs"), "raise_on_error": False}
+    config["execute"]["raise_on_error"] = False
     config["sphinx"]["local_extensions"]["preview"] = str(ROOT / "tools")
     extensions = config["sphinx"]["config"]["extensions"]
     extensions[extensions.index("slim_theme")] = "preview"  # to slim the theme takes seconds
@@ -58,41 +54,7 @@ def build(code: str, afresh: bool) -> None:
         jupyter_book([*arguments(edition, output), *options], standalone_mode=False)
 
 
-@cache
-def digest_module(name: str) -> str:
-    """Return a digest of what a module is made of, or nothing if it is none of src/."""
-    from explorable.cache import Cache
-
-    try:
-        return Cache(None, name, PACKAGES).digest()
-    except ValueError:
-        return ""
-
-
-def digest_sources(page: str) -> str:
-    """Return a digest of the modules of src/ that a page's cells import."""
-    names = set()
-    for module, imported in IMPORT.findall(page):
-        names |= {module, *(f"{module}.{name.split()[0]}".strip(".") for name in imported.split(","))}
-    return hashlib.sha256("".join(map(digest_module, sorted(names))).encode()).hexdigest()
-
-
-def find_outdated(app, env, added, changed, removed) -> list[str]:
-    """Return the pages with a module that has changed, of which Sphinx does not know."""
-    sources = {page: digest_sources(Path(env.doc2path(page)).read_text(encoding="utf-8")) for page in env.found_docs}
-    outdated = [page for page, digest in sources.items() if getattr(env, "sources", {}).get(page) != digest]
-    env.sources = sources
-    return outdated
-
-
-def name_sources(app, page: str, source: list[str]) -> None:
-    """Write the digest of a page's modules beside its kernel, by which the cache tells outputs apart."""
-    source[0] = source[0].replace("\nkernelspec:\n", f"\nkernelspec:\n  sources: {app.env.sources[page]}\n", 1)
-
-
 def setup(app) -> dict:
-    app.connect("env-get-outdated", find_outdated)
-    app.connect("source-read", name_sources)
     app.add_js_file(None, body=RELOAD)
     return {"parallel_read_safe": True}
 
@@ -122,26 +84,15 @@ class Handler(SimpleHTTPRequestHandler):
 def save_times() -> dict[Path, int]:
     """Return when each file that the book is made of was saved last."""
     times = {}
-    for path in [path for root in WATCHED for path in (root.rglob("*") if root.is_dir() else [root])]:
+    for path in source_files():
         with suppress(FileNotFoundError):  # an editor's own, gone already
-            if path.is_file() and path.suffix not in (".pyc", ".mo", ".frames"):
-                times[path] = path.stat().st_mtime_ns
+            times[path] = path.stat().st_mtime_ns
     return times
-
-
-def editions_of(changed: set[Path], codes: list[str]) -> list[str]:
-    """Return the editions that changed files belong to: a page belongs to its own, all else to all."""
-    owners = {code for code in codes for path in changed if path.is_relative_to(ROOT / "book" / code)}
-    pages_alone = all(any(path.is_relative_to(ROOT / "book" / code) for code in EDITIONS) for path in changed)
-    return [code for code in codes if code in owners or not pages_alone]
 
 
 def serve(port: int) -> str:
     """Serve the pages from a thread and return their address."""
-    try:
-        server = ThreadingHTTPServer(("localhost", port), Handler)
-    except OSError as error:
-        sys.exit(f"preview: port {port} is taken ({error.strerror}); name another with `make preview PORT=8001`.")
+    server = ThreadingHTTPServer(("localhost", port), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return f"http://localhost:{server.server_port}"
 
@@ -176,7 +127,8 @@ def main(port: int, codes: list[str]) -> None:
     while True:
         now = save_times()
         changed = {path for path in now.keys() | before.keys() if now.get(path) != before.get(path)}
-        if affected := editions_of(changed, codes):
+        owners = {edition.code for path in changed for edition in editions_of(path)}
+        if affected := [code for code in codes if code in owners]:
             start = time.monotonic()
             afresh = any(path.is_relative_to(folder) for path in changed & before.keys() for folder in HOOKS)
             affected = list(dict.fromkeys([*affected, *failed]))
@@ -191,6 +143,6 @@ def main(port: int, codes: list[str]) -> None:
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())  # which ends the builds
     try:
-        main(int(sys.argv[1]) if len(sys.argv) > 1 else 8000, sys.argv[2:] or list(EDITIONS))
+        main(free_port(sys.argv[1] if len(sys.argv) > 1 else "8000"), sys.argv[2:] or list(EDITIONS))
     except KeyboardInterrupt:
         print()

@@ -4,9 +4,12 @@ import posixpath
 from pathlib import Path
 
 import yaml
+from address import address, edition_address
 from editions import EDITIONS, FIRST, Edition
 from environment import ROOT
 from repository import BRANCH, repository
+
+OUTPUTS = ROOT / "_build" / "outputs"  # of cells, as they ran last
 
 
 def settings(edition: Edition) -> dict:
@@ -14,6 +17,7 @@ def settings(edition: Edition) -> dict:
     config = yaml.safe_load((ROOT / "_config.yml").read_text(encoding="utf-8"))
     config["title"] = edition.title
     config["html"]["favicon"] = str(ROOT / config["html"]["favicon"])
+    config["execute"]["cache"] = str(OUTPUTS / edition.code)
     sphinx = config["sphinx"]
     sphinx["local_extensions"] = {name: str(ROOT / folder) for name, folder in sphinx["local_extensions"].items()}
     for key in ("locale_dirs", "templates_path", "html_static_path"):
@@ -30,7 +34,8 @@ def settings(edition: Edition) -> dict:
     ]
     # what launch.html asks for: where the notebooks of this edition are in the repository
     here = {"notebooks": f"book/{edition.code}", "notebooks_branch": BRANCH, "repository": repository()}
-    sphinx["config"]["html_context"] |= here
+    sphinx["config"]["html_context"] |= here | {"address": address()}
+    sphinx["config"]["html_baseurl"] = edition_address(edition)  # nothing: no page names its own address
     return config
 
 

@@ -1,10 +1,12 @@
 """Build the editions of book/languages.yml into _site/, each in its folder there: `python tools/site.py`
 
-Each edition is built afresh by Jupyter Book from the root's _config.yml and _toc.yml, with every warning an error;
-_site is exchanged for the new one only when all are whole.
+Nothing is done where no source has changed since, and an edition is built only if one of its own has: all its pages afresh
+by Jupyter Book, with every warning an error, but cells run only where they must (book/_ext/page_sources.py). _site is
+exchanged for the new one only when all is whole.
 """
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,12 +17,13 @@ from pathlib import Path
 import jinja2
 from editions import EDITIONS, Edition
 from environment import ROOT, VARIABLES
-from notebooks import derive
 from repository import repository
 from settings import arguments, settings, write_settings
+from sources import MARK, digest_sources, is_current
 
 BUILD = ROOT / "_build"
 SITE = ROOT / "_site"
+CELL = re.compile(r"^```\{code-cell\}.*?^```", re.MULTILINE | re.DOTALL)
 
 
 def run(*commands: list[str]) -> list[int]:
@@ -40,7 +43,25 @@ def build(*codes: str) -> dict[str, Path]:
     for code, status in zip(codes, run(*(prepare(EDITIONS[code]) for code in codes))):
         if status != 0:
             sys.exit(f"site: the edition {code} did not build; _site is as it was.")
-    return {code: BUILD / code / "_build" / "html" for code in codes}
+        check_figures(EDITIONS[code])
+    return {code: pages_of(code) for code in codes}
+
+
+def pages_of(code: str) -> Path:
+    return BUILD / code / "_build" / "html"
+
+
+def check_figures(edition: Edition) -> None:
+    """See that every page shows the figures that its cells make."""
+    for page in (ROOT / "book" / edition.code).glob("*.md"):
+        cells = [cell for cell in CELL.findall(page.read_text(encoding="utf-8")) if "skip-execution" not in cell]
+        made = sum(cell.count(".figure(") for cell in cells)
+        shown = (pages_of(edition.code) / f"{page.stem}.html").read_text("utf-8").count('<figure class="explorable"')
+        if shown < made:
+            sys.exit(
+                f"site: {edition.code}/{page.name} shows {shown} of the {made} figures that its cells make: see that "
+                "execute_notebooks in _config.yml is not off; _site is as it was."
+            )
 
 
 def prepare(edition: Edition) -> list[str]:
@@ -59,14 +80,21 @@ def missing_page() -> str:
     return template.render(editions=EDITIONS.values())
 
 
-def assemble(built: dict[str, Path]) -> None:
+def built_from(code: str) -> Path:
+    """Return the file that says what an edition was last built from."""
+    return BUILD / code / "sources"
+
+
+def assemble(digests: dict[str, str]) -> None:
     """Put the editions together and exchange _site for the result, whole or not at all."""
+    from notebooks import derive  # here, for it takes seconds to import
+
     new, old = BUILD / "site", BUILD / "site-before"
     for folder in (new, old):
         shutil.rmtree(folder, ignore_errors=True)
     for edition in EDITIONS.values():
         shutil.copytree(
-            built[edition.code],
+            pages_of(edition.code),
             new / edition.folder,
             ignore=shutil.ignore_patterns("reports", ".buildinfo*", "*.map"),
             dirs_exist_ok=True,
@@ -77,6 +105,7 @@ def assemble(built: dict[str, Path]) -> None:
             notebook.write_text(derive(page, edition.code, repository()), encoding="utf-8", newline="\n")
     (new / "404.html").write_text(missing_page(), encoding="utf-8")
     (new / ".nojekyll").touch()  # GitHub Pages would leave out folders that begin with _
+    (new / MARK.name).write_text("\n".join(digests.values()), encoding="utf-8")
     before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
     if SITE.exists():
         SITE.rename(old)
@@ -91,13 +120,20 @@ def main() -> None:
         print(f"── {words} ({time.monotonic() - start:.0f} s)", flush=True)
 
     start = time.monotonic()
+    digests = digest_sources()
+    if is_current(digests):
+        return step("_site/ is what its sources make: nothing to build")
     if not repository():
         step("no repository on GitHub is named (BOOK_REPOSITORY or git's origin): no buttons for Binder and Colab")
     step("computing the figures")
     if run([sys.executable, "-m", "why_attention.figures"]) != [0]:
         sys.exit("site: the figures could not be computed; _site is as it was.")
-    step(f"building the editions {', '.join(EDITIONS)}")
-    assemble(build(*EDITIONS))
+    marks = {code: path.read_text(encoding="utf-8") for code in EDITIONS if (path := built_from(code)).exists()}
+    if changed := [code for code in EDITIONS if marks.get(code) != digests[code]]:
+        step(f"building {', '.join(changed)}")
+        for code in build(*changed):
+            built_from(code).write_text(digests[code], encoding="utf-8")
+    assemble(digests)
     step("the site is in _site/")
 
 

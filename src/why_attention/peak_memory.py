@@ -28,7 +28,7 @@ def peak_memory(prepare: Callable[..., Callable[[], object]], *arguments) -> int
         f"from why_attention.peak_memory import peak_of; from {prepare.__module__} import {prepare.__qualname__};"
         f"print(peak_of({prepare.__qualname__}(*{arguments!r})))"
     )
-    run = subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.PIPE, text=True)
+    run = subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.PIPE, encoding="utf-8")
     return int(run.stdout)
 
 
