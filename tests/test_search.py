@@ -45,13 +45,14 @@ PAGE = """
 <div class="cell"><div class="cell_input"><pre><span class="linenos">7</span><span>causal</span><span>_mask()</span></pre></div></div>
 <figure class="explorable" data-name="time-chain"><img alt="8 rounds" src="data:"><figcaption>Read it.</figcaption>
 <script type="application/json">{"frames": 1}</script></figure>
-<section id="inner"><h2>Inner</h2><p>遗忘门</p><table><tr id="claim-1"><td>1 <strong>It cannot.</strong> → It can.</td></tr></table>
+<section id="inner"><h2>Inner</h2><p>遗忘门</p><table><tr id="claim-1"><td>1 <strong>It cannot.</strong> → It can.</td></tr>
+<tr id="gate"><td>gate</td><td>between 0 and 1</td></tr></table>
 </section></section></article>
 """
 
 
 def test_a_section_holds_its_own_words_and_no_others(hook):
-    top, inner, row = hook("section_search").read_sections(PAGE)
+    top, inner, row, term = hook("section_search").read_sections(PAGE)
     assert top == {
         "anchor": "top",
         "title": "Page",
@@ -61,6 +62,7 @@ def test_a_section_holds_its_own_words_and_no_others(hook):
     }
     assert (inner["title"], inner["text"]) == ("Inner", "遗忘门")
     assert row == {"anchor": "claim-1", "title": "It cannot.", "text": "1 → It can.", "code": "", "row": True}
+    assert (term["title"], term["text"]) == ("gate", "between 0 and 1")
 
 
 def test_a_missing_engine_is_named(hook, monkeypatch):
@@ -97,8 +99,15 @@ SECTIONS = [
         "title": "Masks",
         "text": "what the receptive field is, and 注意力的机制",
         "code": "causal_mask(8)",
+        "terms": ["receptive field"],
     },
-    {"page": "a", "anchor": "#2", "title": "循环", "text": "LSTM 有遗忘门，梯度消失得慢；gradients 除以 √d_k"},
+    {
+        "page": "a",
+        "anchor": "#2",
+        "title": "循环",
+        "text": "LSTM 有遗忘门，梯度消失得慢；gradients 除以 √d_k",
+        "terms": ["LSTM"],
+    },
     {
         "page": "b",
         "anchor": "#3",
@@ -106,7 +115,12 @@ SECTIONS = [
         "text": "梯度不消失，意志的力量。不存。存在。",
         "code": "mask",
     },
-    {"page": "c", "anchor": "#4", "title": "Other", "text": "LSTM only; receptive to a field, 0.25 of d"},
+    {
+        "page": "c",
+        "anchor": "#4",
+        "title": "Other",
+        "text": "LSTM only; receptive to a field, 0.25 of a gradient",
+    },
 ]
 INDEX = "window.searchIndex = " + json.dumps(
     {"sections": [{"of": "P", "code": "", "terms": []} | section for section in SECTIONS]}
@@ -126,8 +140,9 @@ INDEX = "window.searchIndex = " + json.dumps(
         ("注意力机制", ["a#1"]),  # as nobody has written it: two words
         ("receptive field", ["b#3", "a#1", "c#4"]),  # a title first, words side by side before words apart
         ("“Receptive field”?", ["b#3", "a#1", "c#4"]),
-        ("gradient", ["a#2"]),
-        ("gradiant", ["a#2"]),  # misspelt
+        ("gradients", ["a#2", "c#4"]),
+        ("LSTM", ["a#2", "c#4"]),  # what a section explains comes before what it mentions
+        ("gradiant", ["c#4", "a#2"]),  # misspelt
         ("causal_mask", ["a#1"]),
         ("mask", ["a#1", "b#3"]),
         ("√d_k", ["a#2"]),
@@ -148,7 +163,7 @@ def test_a_query_finds_the_sections_that_hold_all_its_words(query, hits):
 @pytest.mark.parametrize(
     "text, words, marked",
     [
-        ("注意力和注意", ["注意力"], ["注意力"]),
+        ("注意力和注意", ["注意", "注意力"], ["注意力", "注意"]),
         ("Softmax, log-softmax; softmaxed", ["softmax"], ["Softmax", "softmax", "softmaxed"]),
         ("mask causal_mask unmasked", ["mask"], ["mask", "causal_mask"]),
         ("n^2, 22 and N", ["n"], ["n", "N"]),

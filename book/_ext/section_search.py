@@ -82,7 +82,7 @@ def read_sections(html: str) -> list[dict]:
     """Return a page's sections, and the rows of its tables that have an address: what each says, and what it explains."""
     article = BeautifulSoup(html, "html.parser").find("article", "bd-article")
     parts = article.find_all(["section", "tr"], id=True)
-    headings = [part.find(["h1", "h2", "h3", "h4"], recursive=False) or part.strong for part in parts]
+    headings = [part.find(["h1", "h2", "h3", "h4"], recursive=False) or part.strong or part.td for part in parts]
     apart = {id(element) for element in parts + headings}
     terms = explained(article)
     found = []

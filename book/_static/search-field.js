@@ -46,7 +46,7 @@
 
   function connect(form) {
     const field = form.querySelector("input[name=q]");
-    const dialog = form.closest("dialog");
+    const popup = form.closest("dialog, .search-button__search-container"); // the second: the older theme's (Python 3.10)
     const results = element("section", { className: "found" }, element("p", { role: "status" }), element("ul"));
     form.after(results);
 
@@ -58,7 +58,7 @@
         return;
       }
       show(results, field.value.trim());
-      if (!dialog) history.replaceState(history.state, "", field.value ? `?q=${encodeURIComponent(field.value)}` : location.pathname);
+      if (!popup) history.replaceState(history.state, "", field.value ? `?q=${encodeURIComponent(field.value)}` : location.pathname);
     }
 
     field.addEventListener("focus", () => load().catch(() => {}), { once: true });
@@ -72,10 +72,10 @@
       next.focus();
       event.preventDefault();
     });
-    results.addEventListener("click", (event) => event.target.closest("a") && dialog?.close());
+    results.addEventListener("click", (event) => event.target.closest("a") && popup?.close?.());
 
-    const asked = dialog ? null : new URLSearchParams(location.search).get("q");
-    if (!dialog) field.focus();
+    const asked = popup ? null : new URLSearchParams(location.search).get("q");
+    if (!popup) field.focus();
     if (asked) {
       field.value = asked;
       update();

@@ -30,7 +30,6 @@
     processTerm: (term) => normalize(term).replace(/([a-z]{3})s$/, "$1"), // gradients are a gradient
     searchOptions: {
       tokenize: (word) => pieces(word).flatMap((piece) => (HAN.test(piece) ? pairs(piece) : [piece])),
-      combineWith: "AND",
       boost: { title: 4, terms: 2, code: 0.2 },
     },
   });
