@@ -298,6 +298,13 @@ def test_marks_go_with_a_tap_and_leave_the_figures_state_in_the_address(visit, s
     assert page.evaluate("location.search + location.hash") == "#attention-map:n=8"
 
 
+@pytest.mark.parametrize("fragment", ["three-questions", "three-questions&cost:n=64", "five-misconceptions", "%", ""])
+def test_an_answer_opens_where_its_section_has_the_words_nowhere_else(visit, site, fragment):
+    page = visit.open(f"{site}/en/summary.html?highlight=misconception#{fragment}", figures=False)
+    page.locator(".clear-highlights").wait_for()
+    assert page.locator("article details[open]").count() == fragment.startswith("three-questions")
+
+
 @pytest.mark.parametrize("code", EDITIONS)
 def test_a_query_without_a_hit_says_so_and_offers_the_glossary(visit, root, code):
     edition = EDITIONS[code]

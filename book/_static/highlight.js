@@ -60,12 +60,23 @@ window.bookSearch = (() => {
     });
   }
 
+  // Opens what is folded, such as an answer, where the section that the address names has the words nowhere else.
+  function unfold(found) {
+    const [anchor] = new URLSearchParams(location.hash.slice(1)).keys(); // #section&figure:k=5
+    const section = document.getElementById(anchor);
+    const elements = found.map((range) => range.startContainer.parentElement).filter((element) => section?.contains(element));
+    const folds = elements.map((element) => !element.closest("summary") && element.closest("details:not([open])"));
+    if (folds.length && folds.every(Boolean)) folds[0].open = true;
+  }
+
   function highlight() {
     const words = (new URLSearchParams(location.search).get("highlight") ?? "").split(" ").filter(Boolean).map(normalize);
     const article = document.querySelector("article.bd-article");
     if (!words.length || !article || !window.Highlight) return;
-    const mark = () => CSS.highlights.set("found", new Highlight(...blocks(article).flatMap((nodes) => ranges(nodes, words))));
+    const find = () => blocks(article).flatMap((nodes) => ranges(nodes, words));
+    const mark = () => CSS.highlights.set("found", new Highlight(...find()));
     mark();
+    unfold(find());
     const redrawn = new MutationObserver(mark); // a figure that comes to life writes its caption anew
     for (const caption of article.querySelectorAll("figcaption")) redrawn.observe(caption, { childList: true });
     const button = document.createElement("button");
