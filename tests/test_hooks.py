@@ -224,27 +224,6 @@ def test_another_font_awesome_ends_the_build(hook, built, lost):
         hook("slim_theme").subset_fonts(built, None)
 
 
-def test_a_query_that_would_not_be_split_ends_the_build(hook, built):
-    search = hook("bigram_search")
-    script = built.outdir / "_static" / "language_data.js"
-    script.write_text(search.BigramSearch.js_splitter_code, encoding="utf-8")
-    search.check_splitter(built, None)
-    script.write_text("function splitQuery(query) { return query.split(' '); }", encoding="utf-8")
-    with pytest.raises(ExtensionError, match="no Chinese query would find"):
-        search.check_splitter(built, None)
-
-
-@pytest.mark.parametrize("lost", ["documentation_options.js", "searchtools.js"])
-def test_summaries_that_could_not_be_turned_off_end_the_build(hook, built, lost):
-    hooks = hook("search_from_file")
-    for name in hooks.FILES:
-        (built.outdir / "_static" / name).write_text(hooks.OPTION, encoding="utf-8")
-    hooks.check_option(built, None)
-    (built.outdir / "_static" / lost).write_text("", encoding="utf-8")
-    with pytest.raises(ExtensionError, match="would wait for summaries for ever"):
-        hooks.check_option(built, None)
-
-
 def test_a_view_with_other_scripts_ends_the_build(hook):
     hooks = hook("bertviz_page")
     context = {"pathto": lambda path, resource: path, "body": f"{hooks.VIEW}></details>"}

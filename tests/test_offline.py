@@ -47,9 +47,8 @@ def test_figures_move(visit, root):
 
 def test_search_finds_words_of_two_letters(visit, root):
     page = visit.open(f"{root}/search.html?q=梯度", figures=False)
-    page.wait_for_selector("#search-results li a")
-    page.locator("#search-results li a", has_text="循环网络").first.click()
-    page.wait_for_url("**/recurrence.html*")
+    page.locator(".found a", has_text="循环网络").first.click()
+    page.wait_for_url("**/recurrence.html?highlight=*#*")
 
 
 def test_the_language_switch_keeps_the_page_and_comes_back(visit, root):

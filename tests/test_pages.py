@@ -1,8 +1,6 @@
 """The sources of the book: all editions say the same, pages stay portable, files stay in their own house."""
 
 import ast
-import importlib.util
-import json
 import re
 
 import pytest
@@ -11,7 +9,6 @@ from languages import EDITIONS, FIRST, ROOT
 from myst_parser.config.main import MdParserConfig
 from myst_parser.mdit_to_docutils.base import DocutilsRenderer
 from myst_parser.parsers.mdit import create_md_parser
-from node import evaluate
 from packaging.specifiers import SpecifierSet
 
 PAGES = sorted(path.name for path in (ROOT / "book" / FIRST.code).glob("*.md"))
@@ -256,58 +253,3 @@ def test_every_requirement_is_pinned():
     lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
     packages = [line for line in lines if line.strip() and not line.startswith("#")]
     assert [line for line in packages if not re.match(r"[\w.-]+(\[\w+\])?==\d", line)] == []
-
-
-# Search in Chinese
-
-
-@pytest.fixture(scope="module")
-def bigram_search():
-    spec = importlib.util.spec_from_file_location("bigram_search", ROOT / "book" / "_ext" / "bigram_search.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-@pytest.mark.parametrize(
-    "text, terms",
-    [
-        ("梯度消失", ["梯度", "度消", "消失"]),
-        ("网络", ["网络"]),
-        ("力", ["力"]),
-        ("用RNN时，梯度", ["用", "RNN", "时", "梯度"]),
-        ("", []),
-    ],
-)
-def test_chinese_is_split_into_pairs(bigram_search, text, terms):
-    assert bigram_search.split(text) == terms
-
-
-MIXED = [
-    "梯度消失",
-    "力",
-    "循环神经网络难以并行计算。",
-    "用 LSTM，遗忘门偏置 0",
-    "Attention的主张",
-    "2.1 为什么需要 Attention？",
-    "‖∂s_T/∂s_{T−l}‖₂",
-    "gradient_decay",
-    "self-attention 与 encoder/decoder",
-    "don't “软对齐”《2.1》",
-    "１２３ＡＢＣ全角",
-    "naïve café Ωμέγα",
-    "10⁻²⁰⁵ ½ ①",
-    "制表\t换行\n不断\u00a0行\u3000全",
-    "零宽\u200b空格 a\u200bb",
-    "𠀀𠀁 㐀㐁 〇 々",
-    "😀 表情 a😀b",
-    "cafe\u0301",
-    "  ",
-    "",
-]
-
-
-@pytest.mark.parametrize("text", MIXED)
-def test_the_browser_splits_a_query_as_the_index_was_split(bigram_search, text):
-    splitter = bigram_search.BigramSearch.js_splitter_code
-    assert evaluate(splitter, f"splitQuery({json.dumps(text)})") == bigram_search.split(text)
