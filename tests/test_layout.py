@@ -9,7 +9,7 @@ from test_site import PAGES
 SCROLLERS = ".katex-display, pre, .pst-scrollable-table-container"
 OPEN = "document.querySelectorAll('.bd-article details').forEach((folded) => (folded.open = true))"
 CUT = """(scrollers) => [...document.querySelectorAll(".bd-main *")].filter((box) => {
-    if (box.closest("figure.explorable, .bertviz, .launch, .katex-mathml, .bd-sidebar-secondary") || !box.checkVisibility()) return false;
+    if (box.closest("svg, figure.explorable, .bertviz, .launch, .katex-mathml, .bd-sidebar-secondary") || !box.checkVisibility()) return false;
     const box_ = box.getBoundingClientRect(), scroller = box.closest(scrollers);
     if (scroller && scroller !== box) return false;
     if (scroller && box.scrollWidth > box.clientWidth + 1)
@@ -92,7 +92,7 @@ def test_the_menu_closes_on_escape_and_on_a_click_elsewhere(browser, site):
     assert menu.get_attribute("open") is None
     assert page.evaluate("document.activeElement.matches('.launch summary')")
     button.click()
-    page.locator("h1").click()
+    page.locator(".bd-article h1").click()
     assert menu.get_attribute("open") is None
     visit.close()
 
