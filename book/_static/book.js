@@ -26,3 +26,11 @@ if (menu) {
   // A browser opens what lies beside a page of files instead of saving it.
   menu.querySelector(".from-file").hidden = location.protocol !== "file:";
 }
+
+// Paper is white: a dark page prints as a light one.
+let shown;
+matchMedia("print").addEventListener("change", ({ matches }) => {
+  const { dataset } = document.documentElement;
+  if (matches) shown = dataset.theme;
+  dataset.theme = matches ? "light" : shown;
+});
