@@ -149,12 +149,38 @@ def test_words_are_of_the_pages_language(opened, language, words):
         assert page.locator(f'iframe[title="{frame.title()}"]').count() == 1
 
 
-def test_two_views_on_a_narrow_page_need_no_sideways_scroll(opened):
+@pytest.mark.parametrize("width", [360, 720])
+def test_two_views_on_a_narrow_page_are_whole(opened, width):
     stored = load_maps()
-    page, frames = opened(head_view(stored.maps, stored.tokens), model_view(stored.maps, stored.tokens), width=360)
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
-    for frame in frames:  # nothing is cut off below
+    page, frames = opened(head_view(stored.maps, stored.tokens), model_view(stored.maps, stored.tokens), width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    for frame in frames:
         assert frame.evaluate("document.body.getBoundingClientRect().height <= innerHeight")
+        assert frame.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        words = "[...document.querySelectorAll('svg text')].map((word) => word.getBoundingClientRect())"
+        assert frame.evaluate(f"{words}.filter((box) => box.left < 0 || box.right > innerWidth).length") == 0
+
+
+POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'"
+
+
+@pytest.mark.parametrize("lack", ["script", "policy"])
+def test_where_scripts_cannot_run_a_sentence_stands(browser, tmp_path, lack):
+    page_text = page_of(head_view(random_maps(), TOKENS))
+    if lack == "policy":
+        page_text = page_text.replace("<head>", f'<head><meta http-equiv="Content-Security-Policy" content="{POLICY}">')
+    (tmp_path / "page.html").write_text(page_text, encoding="utf-8")
+    page = browser.new_page(java_script_enabled=lack != "script")
+    page.goto((tmp_path / "page.html").as_uri())
+    page.locator("summary").click()
+    assert page.locator(".waiting").is_visible()
+    page.close()
+
+
+def test_a_view_has_no_handler_inside_and_its_sentence_goes_when_it_is_drawn(opened):
+    page, _ = opened(head_view(random_maps(), TOKENS))
+    assert "ontoggle" not in page.content()
+    assert not page.locator(".waiting").is_visible()
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -239,7 +265,9 @@ def test_the_site_has_one_copy_of_the_scripts_fetched_on_opening(browser, tmp_pa
     with served(tmp_path) as address:
         page = visit.open(f"{address if host == 'http' else tmp_path.as_uri()}/en/page.html", figures=False)
         page.wait_for_load_state("networkidle")
-        assert not [answer.url for answer in visit.answers if answer.url.endswith(".js")]
+        assert [answer.url for answer in visit.answers if answer.url.endswith(".js")] == [
+            page.locator("script").get_attribute("src").replace("..", page.url.rsplit("/", 2)[0])
+        ]
         assert [frame.evaluate("document.querySelectorAll('*').length") for frame in page.frames[1:]] == [3, 3]  # empty
         head, model = unfold(page)
         assert weights_of(model, "line") == pytest.approx(maps.flatten().tolist(), abs=0.0005)

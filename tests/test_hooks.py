@@ -14,6 +14,8 @@ from docutils import nodes
 from docutils.core import publish_doctree
 from languages import EDITIONS, FIRST, ROOT
 from myst_parser.docutils_ import Parser
+from pygments import highlight
+from pygments.lexers import PythonLexer
 from sphinx.errors import ExtensionError
 from test_notebooks import JOINED
 from test_pages import PAGES, cells
@@ -119,6 +121,16 @@ def test_english_lines_are_left_alone(hook):
     page = publish_doctree("He said “yes.”\n“No.”", parser=Parser())
     hook("chinese_lines").join_lines(SimpleNamespace(config=SimpleNamespace(language="en")), page)
     assert page.astext() == "He said “yes.”\n“No.”"
+
+
+# Lines of code
+
+
+def test_a_line_of_code_is_marked_by_its_indentation_and_its_break_stays_outside(hook):
+    lines = hook("code_lines").Lines(nowrap=False)
+    html = highlight("def f():\n    if a < b:\n\n        pass\n", PythonLexer(), lines)
+    assert re.findall(r'<span class="line indent-(\d+)">', html) == ["0", "4", "8"]
+    assert re.sub("<[^>]*>", "", html).strip() == "def f():\n    if a &lt; b:\n\n        pass"
 
 
 # The words of templates

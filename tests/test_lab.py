@@ -161,7 +161,7 @@ def check_numbers(figure, n, power):
 
 
 def test_static_page_and_live_figure_draw_the_same_numbers_and_every_control_changes_them(
-    notebook, browser, tmp_path, monkeypatch
+    notebook, browser, tmp_path
 ):
     set_language("en")
     path = tmp_path / "page.html"

@@ -115,6 +115,15 @@ def test_a_page_has_a_description_in_its_language(edition, page):
     assert bool(re.search("[一-鿿]", description)) == (edition == "zh")
 
 
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_the_index_calls_every_page_by_its_title(edition):
+    names = re.findall(r"^\| \[(.+?)\]\((.+?\.md)\)", page_source(edition, "index.md"), re.M)
+    assert len(names) == 7
+    assert {page: re.search("^# (.+)", page_source(edition, page), re.M)[1] for _, page in names} == {
+        page: name for name, page in names
+    }
+
+
 @each_text
 def test_the_first_cell_sets_the_language_and_no_other_does(edition, page):
     setting = [re.findall(r"set_language\((.*?)\)", cell) for cell in cells(edition, page)]

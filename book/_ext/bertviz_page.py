@@ -7,7 +7,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 from sphinx.errors import ExtensionError
 
-from why_attention.pages.bertviz_scripts import SCRIPTS, elements
+from why_attention.pages.bertviz_scripts import OPENER, SCRIPTS, elements, opener
 
 VIEW = '<details class="bertviz"'
 
@@ -15,7 +15,7 @@ VIEW = '<details class="bertviz"'
 def copy_scripts(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.name != "html":
         return
-    for script in SCRIPTS:
+    for script in [*SCRIPTS, OPENER]:
         shutil.copy(script, Path(app.outdir, "_static"))
 
 
@@ -23,12 +23,18 @@ def share_scripts(_app: Sphinx, _pagename: str, _template: str, context: dict, _
     """Exchange the copy that each view of a notebook carries for the addresses of the site's."""
     if "body" not in context:  # the search page
         return
-    addresses = [context["pathto"](f"_static/{script.name}", resource=True) for script in SCRIPTS]
-    shared = "".join(f'<script src="{address}"></script>' for address in addresses)
+
+    def element(script: Path, attributes: str = "") -> str:
+        address = context["pathto"](f"_static/{script.name}", resource=True)
+        return f'<script src="{address}"{attributes}></script>'
+
     body, carried = context["body"], html.escape(elements())
-    if VIEW in body and carried not in body:
+    if VIEW not in body:
+        return
+    if carried not in body or opener() not in body:
         raise ExtensionError("a view of BertViz carries other scripts than why_attention.pages.bertviz_scripts has")
-    context["body"] = body.replace(carried, html.escape(shared))
+    body = body.replace(carried, html.escape("".join(map(element, SCRIPTS))))
+    context["body"] = body.replace(opener(), element(OPENER, " defer"), 1).replace(opener(), "")
 
 
 def setup(app: Sphinx) -> dict:

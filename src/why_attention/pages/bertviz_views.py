@@ -20,7 +20,7 @@ from torch import Tensor
 
 from explorable.text import Text, language
 from why_attention.checks import check_all_whole, check_whole
-from why_attention.pages.bertviz_scripts import SCRIPTS, elements
+from why_attention.pages.bertviz_scripts import SCRIPTS, elements, opener
 from why_attention.pretrained import stack_maps
 
 __all__ = ["head_view", "model_view"]
@@ -57,6 +57,11 @@ ELSEWHERE = Text(
     zh="这里没有装 d3 和 jQuery，所以这幅图要从别的网站取它们；断网时就是空白。",
     en="d3 and jQuery are not installed here, so this view gets them from another host; without a network it stays blank.",
 )
+WAITING = Text(
+    zh="这幅图由脚本来画。这里要是一直没有图，就是脚本没有运行：请允许本页的 JavaScript；在笔记本里，请信任它，或者重新运行这个单元。",
+    en="Scripts draw this view. If it does not appear here, they did not run: allow JavaScript on this page; in a notebook, "
+    "trust it or run the cell again.",
+)
 
 
 class View:
@@ -64,20 +69,18 @@ class View:
 
     def __init__(self, title: str, notes: list[str], document: str):
         self.title, self.notes, self.document = title, notes, document
-        self.language = language()
+        self.language, self.waiting = language(), str(WAITING)
 
     def __repr__(self) -> str:
         return self.title
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<p>{html.escape(note)}</p>" for note in self.notes)
-        # srcdoc is set on opening: browsers load even a lazy frame in a closed <details> at once
         return (
-            f'<details class="bertviz" lang="{self.language}" '
-            "ontoggle=\"const f = this.querySelector('iframe'); if (f) f.srcdoc ||= f.dataset.document\">"  # a copied page may lack the frame
-            f"<summary>{html.escape(self.title)}</summary>{notes}"
-            f'<iframe title="{html.escape(self.title)}" style="width: 100%; border: 0" '
-            f'data-document="{html.escape(self.document)}"></iframe></details>'
+            f'<details class="bertviz" lang="{self.language}"><summary>{html.escape(self.title)}</summary>{notes}'
+            f'<p class="waiting">{html.escape(self.waiting)}</p>'
+            f'<iframe title="{html.escape(self.title)}" style="width: 100%; height: 0; border: 0" '
+            f'data-document="{html.escape(self.document)}"></iframe></details>{opener()}'
         )
 
 
@@ -119,6 +122,7 @@ def model_view(maps: Tensor | Sequence[Tensor], tokens: Sequence[str], hide: Seq
         part,
         ('.text("Heads")', f'.text("{HEADS}")'),
         ('.text("Layers")', f'.text("{LAYERS}")'),
+        ("const DIV_WIDTH = 970;", "const DIV_WIDTH = Math.max(320, innerWidth);"),
         ("'Layer ' +", f"'{LAYER} ' +"),
         ('", Head " +', f'", {HEAD} " +'),
         ('"display_mode": "dark"', '"display_mode": dark ? "dark" : "light"'),
