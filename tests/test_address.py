@@ -12,10 +12,10 @@ import {{ readAddress, writeAddress }} from {json.dumps((script.FOLDER / "js" / 
 globalThis.location = {{ pathname: "/page.html", search: "?q=1" }};
 globalThis.history = {{ replaceState: (state, title, address) => (location.href = address) }};
 const asMap = (pairs) => new Map(pairs.map(([figure, state]) => [figure, new Map(state)]));
-const asPairs = (states) => [...states].map(([figure, state]) => [figure, [...state]]);
+const asPairs = ({states}) => [...states].map(([figure, state]) => [figure, [...state]]);
 const isMap = (map, isValue) => map instanceof Map && [...map].every(([key, value]) => isText(key) && isValue(value));
 const isText = (value) => typeof value === "string";
-const isState = (state) => isMap(state, isText);
+const isRead = ({section, states}) => isText(section) && isMap(states, (state) => isMap(state, isText));
 """
 HOSTILE = [
     "",
@@ -42,7 +42,7 @@ def test_no_address_breaks_the_reading_of_it():
     rng = random.Random(0)
     pieces = ["#", "&", ":", ";", "=", "%", "%2", "%C3", "%41", "n", "__proto__", "<", '"', "中", "\x00", " "]
     hashes = HOSTILE + ["#" + "".join(rng.choices(pieces, k=rng.randrange(40))) for _ in range(500)]
-    program = f"{ADDRESS} const bad = {json.dumps(hashes)}.filter((hash) => !isMap(readAddress(hash), isState));"
+    program = f"{ADDRESS} const bad = {json.dumps(hashes)}.filter((hash) => !isRead(readAddress(hash)));"
     assert evaluate(program, '[bad, "polluted" in {}]') == [[], False]
 
 
@@ -54,9 +54,13 @@ def test_an_address_names_figures_controls_and_values():
 def test_an_address_reads_back_as_it_was_written():
     awkward = ["n", "LSTM, b=1", "1.5", "a:b;c=d&e#f%41", "__proto__", '中文 ’"<>', "%", "+", " "]
     states = [[figure, [[name, value] for name, value in zip(awkward, reversed(awkward))]] for figure in awkward]
-    program = f"{ADDRESS} writeAddress(asMap({json.dumps(states)}));"
-    assert evaluate(program, 'asPairs(readAddress(new URL(location.href, "http://localhost").hash))') == states
+    for section in ["", "a heading", "50 %"]:
+        named = f"{{ section: {json.dumps(section)}, states: asMap({json.dumps(states)}) }}"
+        program = f'{ADDRESS} writeAddress({named}); const read = readAddress(new URL(location.href, "http://localhost").hash);'
+        assert evaluate(program, "[read.section, asPairs(read)]") == [section, states]
 
 
 def test_figures_in_their_start_state_leave_the_address_clean():
-    assert evaluate(f"{ADDRESS} writeAddress(new Map());", "location.href") == "/page.html?q=1"
+    assert (
+        evaluate(f"{ADDRESS} writeAddress({{ section: , states: new Map() }}}});", "location.href") == "/page.html?q=1"
+    )

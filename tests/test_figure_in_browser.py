@@ -443,13 +443,21 @@ def test_without_javascript_the_picture_shows(visit, made_up_page):
     image = visit.open((made_up_page / "zh.html").as_uri(), figures=False).locator("img.still").first
     assert image.is_visible()
     assert "n = 8，7 步，升，长。" in image.get_attribute("alt")
+    assert visit.page.locator(".key").first.inner_text().split() == "线 ● up ● down 矩阵 链".split()
 
 
-def test_only_print_shows_the_still_picture(page):
-    assert page.locator("img.still").first.is_hidden()
+def test_print_shows_what_the_reader_has_set(page):
+    move(page, "bound")  # folded at first
+    move(page, "kind")
+    shown = hash_of(page)
+    width = page.locator(".stage").first.bounding_box()["width"]
     page.emulate_media(media="print")
-    assert page.locator("img.still").first.is_visible()
-    assert page.locator(".stage").first.is_hidden()
+    figure = page.locator("figure.explorable").first
+    assert hash_of(page) == shown and figure.locator("img.still").is_hidden()
+    assert figure.locator(".stage").bounding_box()["width"] == width  # the canvas stands where its axes are
+    assert "降" in figure.locator("output").inner_text()
+    assert figure.locator("[name=bound]").is_visible() and figure.locator("[name=power]").is_hidden()
+    assert figure.locator(".value").first.is_visible()
 
 
 @pytest.mark.parametrize("width", [320, 360, 768, 1280])

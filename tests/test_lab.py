@@ -160,9 +160,7 @@ def check_numbers(figure, n, power):
 # The contract
 
 
-def test_static_page_and_live_figure_draw_the_same_numbers_and_every_control_changes_them(
-    notebook, browser, tmp_path
-):
+def test_static_page_and_live_figure_draw_the_same_numbers_and_every_control_changes_them(notebook, browser, tmp_path):
     set_language("en")
     path = tmp_path / "page.html"
     path.write_text(page_of([made_up()], "en"), encoding="utf-8")

@@ -40,6 +40,11 @@ if "google.colab" in sys.modules:
     from google.colab import output
 
     output.enable_custom_widget_manager()  # the figures are widgets of the chapter's own"""
+LINKS = """
+
+from explorable import set_address
+
+set_address("{}")  # where a link to a figure's state leads"""
 TITLE = "Getting ready: installs what is missing (about a minute the first time)"
 NOWHERE = "why_attention is missing: run pip install . in the folder of the book"
 INSTALL = """\
@@ -77,16 +82,15 @@ def read_lines(contents: list[str]) -> list[str]:
     return "".join(breaks.get(child.type, child.content) for child in paragraph.children).split("\n")
 
 
-def first_cell(edition: Edition, repository: str) -> nbformat.NotebookNode:
-    """Return the cell that makes a notebook run where nothing was installed for it."""
+def first_cell(edition: Edition, repository: str, public: str) -> nbformat.NotebookNode:
+    """Return the cell that makes a notebook run where nothing was installed for it. public: the page's address, if any."""
     if repository:
         install = INSTALL.format(source=source(repository), failed=edition.translate(FAILED))
     else:
         install = f'raise ModuleNotFoundError("{edition.translate(NOWHERE)}")'
     folded = {"cellView": "form", "jupyter": {"source_hidden": True}}  # as Colab and JupyterLab say it
-    return nbformat.v4.new_code_cell(
-        FIRST_CELL.format(title=edition.translate(TITLE), install=install), metadata=folded
-    )
+    code = FIRST_CELL.format(title=edition.translate(TITLE), install=install) + (LINKS.format(public) if public else "")
+    return nbformat.v4.new_code_cell(code, metadata=folded)
 
 
 def derive(page: Path, edition: str, repository: str = "", on_colab: bool = False) -> str:
@@ -97,7 +101,9 @@ def derive(page: Path, edition: str, repository: str = "", on_colab: bool = Fals
     """
     notebook = jupytext.read(page, fmt="md:myst")
     run_all = nbformat.v4.new_markdown_cell(EDITIONS[edition].translate(RUN_ALL))
-    notebook.cells[:0] = [run_all, first_cell(EDITIONS[edition], repository)]
+    public = edition_address(EDITIONS[edition])
+    public = f"{public}{page.stem}.html" if public else ""
+    notebook.cells[:0] = [run_all, first_cell(EDITIONS[edition], repository, public)]
     beside = colab(repository, f"book/{edition}/") if on_colab else ""
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number}"  # jupytext draws them at random
@@ -107,9 +113,7 @@ def derive(page: Path, edition: str, repository: str = "", on_colab: bool = Fals
                 cell.source = join_lines(cell.source)
     del notebook.metadata["jupytext"]  # it speaks of the page, not of the notebook
     notebook.metadata["language_info"] = {"name": "python"}
-    public = edition_address(EDITIONS[edition])
-    notebook.metadata["why_attention"] = {"page": f"{public}{page.stem}.html"} if public else {}
-    notebook.metadata["why_attention"] |= {"cells": digest_cells(notebook)}
+    notebook.metadata["why_attention"] = {"cells": digest_cells(notebook)}
     notebook.metadata["why_attention"] |= {"derived": digest(nbformat.writes(notebook))}
     return nbformat.writes(notebook) + "\n"
 

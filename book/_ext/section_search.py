@@ -109,7 +109,7 @@ def say() -> dict[str, str]:
 
 
 def write_index(app: Sphinx, exception: Exception | None) -> None:
-    if exception or app.builder.format != "html":
+    if exception or app.builder.name != "html":  # an e-book has a reader's own search
         return
     out = Path(app.outdir)
     sections = []
@@ -124,12 +124,18 @@ def write_index(app: Sphinx, exception: Exception | None) -> None:
         (out / "_static" / name).unlink(missing_ok=True)
 
 
-def leave_out_sphinx(app: Sphinx) -> None:
+def replace_sphinx(app: Sphinx) -> None:
+    if app.builder.name != "html":
+        return
     app.builder.search = False
+    app.add_css_file("search.css")
+    for name in ("highlight.js", "search-field.js"):
+        app.add_js_file(name, defer="defer")
 
 
 def add_search_page(app: Sphinx) -> Iterator[tuple[str, dict, str]]:
-    yield "search", {"title": _("Search")}, "search.html"
+    if app.builder.name == "html":
+        yield "search", {"title": _("Search")}, "search.html"
 
 
 def drop_scripts(app: Sphinx, pagename: str, template: str, context: dict, doctree: object) -> None:
@@ -140,10 +146,7 @@ def drop_scripts(app: Sphinx, pagename: str, template: str, context: dict, doctr
 def setup(app: Sphinx) -> dict:
     if not ENGINE.exists():
         raise ExtensionError(f"{ENGINE} is missing: run `make setup` once")
-    app.add_css_file("search.css")
-    for name in ("highlight.js", "search-field.js"):
-        app.add_js_file(name, defer="defer")
-    app.connect("builder-inited", leave_out_sphinx)
+    app.connect("builder-inited", replace_sphinx)
     app.connect("html-collect-pages", add_search_page)
     app.connect("html-page-context", drop_scripts)
     app.connect("build-finished", write_index)

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .look import MARKS
 from .script import PAGE, STYLE
 
 if TYPE_CHECKING:
@@ -14,8 +15,26 @@ if TYPE_CHECKING:
 __all__ = ["figure_html", "page"]
 
 
+def key_html(spec: dict) -> str:
+    """Return what the still picture cannot say, for it knows no letters of any language: its panels, and their series."""
+    start = {control["name"]: control["start"] for control in spec["controls"]}
+    panels = []
+    for panel in spec["panels"]:
+        shown = [one for one in panel.get("series", []) if one["visible_if"] is None or start[one["visible_if"]]]
+        series = "".join(f" {label_html(one, start)}" for one in shown)
+        panels.append(f"<li>{html.escape(panel['title'])}{series}</li>")
+    return f'<ul class="key">{"".join(panels)}</ul>'
+
+
+def label_html(series: dict, start: dict) -> str:
+    """Return a series' label behind its mark, in its colour where it is in focus."""
+    focused = series["focus"] is None or start[series["focus"][0]] == series["focus"][1]
+    mark = MARKS[series["mark"]]["letter"]
+    return f'<span class="{series["color"] if focused else "grey"}">{mark} {html.escape(series["label"])}</span>'
+
+
 def figure_html(spec: dict, values: dict, frames: bytes, still: dict[str, str]) -> str:
-    """Return a figure as one element: the still picture, its caption, and the data that draw it.
+    """Return a figure as one element: the still picture with its key, its caption, and the data that draw it.
 
     values: those of its controls.  still: {src, alt}.
     """
@@ -27,7 +46,7 @@ def figure_html(spec: dict, values: dict, frames: bytes, still: dict[str, str]) 
     return (
         f'<figure class="explorable" data-name="{html.escape(spec["name"])}" lang="{spec["language"]}">'
         f'<img class="still" alt="{html.escape(still["alt"])}" src="{still["src"]}">'
-        f"<figcaption>{html.escape(spec['caption'])}</figcaption>"
+        f"{key_html(spec)}<figcaption>{html.escape(spec['caption'])}</figcaption>"
         f'<script type="application/vnd.explorable+json">{data}</script></figure>'
     )
 

@@ -27,6 +27,7 @@ export function makeStage({ panels: specs, rows }, words) {
   function measure() {
     const before = width;
     width = stage.clientWidth;
+    if (width !== before) stage.style.setProperty("--drawn", `${width}px`); // paper keeps it
     return width !== before;
   }
   // Call changed() when the width changes. Returns a function that ends this.
