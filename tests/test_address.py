@@ -12,10 +12,10 @@ import {{ readAddress, writeAddress }} from {json.dumps((script.FOLDER / "js" / 
 globalThis.location = {{ pathname: "/page.html", search: "?q=1" }};
 globalThis.history = {{ replaceState: (state, title, address) => (location.href = address) }};
 const asMap = (pairs) => new Map(pairs.map(([figure, state]) => [figure, new Map(state)]));
-const asPairs = ({states}) => [...states].map(([figure, state]) => [figure, [...state]]);
+const asPairs = (read) => [...read.states].map(([figure, state]) => [figure, [...state]]);
 const isMap = (map, isValue) => map instanceof Map && [...map].every(([key, value]) => isText(key) && isValue(value));
 const isText = (value) => typeof value === "string";
-const isRead = ({section, states}) => isText(section) && isMap(states, (state) => isMap(state, isText));
+const isRead = (read) => isText(read.section) && isMap(read.states, (state) => isMap(state, isText));
 """
 HOSTILE = [
     "",
@@ -61,6 +61,5 @@ def test_an_address_reads_back_as_it_was_written():
 
 
 def test_figures_in_their_start_state_leave_the_address_clean():
-    assert (
-        evaluate(f"{ADDRESS} writeAddress({{ section: , states: new Map() }}}});", "location.href") == "/page.html?q=1"
-    )
+    program = f"{ADDRESS} writeAddress({{ section: '', states: new Map() }});"
+    assert evaluate(program, "location.href") == "/page.html?q=1"

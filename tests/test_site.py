@@ -199,6 +199,46 @@ def test_axe_finds_nothing_in_our_own_parts(reading, axe, scheme):
     assert [(violation["id"], node["html"]) for violation in violations for node in violation["nodes"]] == []
 
 
+def test_a_switch_of_the_language_keeps_the_section_and_the_states_of_figures(visit, site):
+    page = visit.open(site + "/en/recurrence.html#gradient-decay:cell=LSTM")
+    page.locator("figure[data-name=gradient-decay].linked").wait_for()
+    move(page, "gain", figure=1)
+    page.locator("#exploding-gradients").scroll_into_view_if_needed()
+    page.evaluate("document.querySelector('#exploding-gradients').scrollIntoView()")
+    page.locator(".language-switch[lang=zh-CN]").first.evaluate(
+        "(link) => link.click()"
+    )  # where he is, without a scroll
+    page.wait_for_url("**/recurrence.html#exploding-gradients&gradient-decay:*")
+    page.wait_for_selector("figure[data-name=gradient-decay][data-drawn]")
+    page.wait_for_load_state("networkidle")
+    assert "cell=LSTM;gain=1.5" in page.locator("figure[data-name=gradient-decay]").get_attribute("data-state")
+    assert 0 <= page.locator("#exploding-gradients").evaluate("(section) => section.getBoundingClientRect().top") < 160
+
+
+@on([f"{folder_of(edition)}/recurrence.html" for edition in EDITIONS])
+def test_a_heading_in_the_contents_keeps_the_states_of_figures(reading):
+    page = reading.page
+    move(page, "cell", figure=1)
+    page.evaluate("document.querySelector('.page-toc a[href=\"#exploding-gradients\"]').click()")
+    page.wait_for_timeout(300)
+    address = page.url
+    page.evaluate("location.hash = ''")  # as it was found
+    page.wait_for_timeout(300)
+    assert address.endswith("#exploding-gradients&gradient-decay:cell=GRU")
+
+
+@pytest.mark.parametrize("name", [*SHOWN, *PLAIN])
+def test_a_section_has_the_same_anchor_in_every_edition(site_folder, name):
+    anchors = {edition: anchors_of(site_folder, edition, name) for edition in EDITIONS}
+    assert all(found == anchors["en"] for found in anchors.values())
+    assert not [anchor for anchor in anchors["en"] if re.fullmatch(r"id\d+", anchor)]
+
+
+def anchors_of(site_folder, edition, name) -> list[str]:
+    page = site_folder / folder_of(edition).strip("/") / f"{name}.html"
+    return re.findall(r'<section id="([^"]*)"', page.read_text(encoding="utf-8"))
+
+
 def test_editions_point_at_each_other(visit, site):
     addresses = {edition.tag: f"{site}{folder_of(code)}/recurrence.html" for code, edition in EDITIONS.items()}
     page = visit.open(site + "/recurrence.html")
