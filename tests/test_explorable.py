@@ -275,7 +275,7 @@ def test_who_shows_no_html_gets_the_picture_or_words():
 def test_words_with_quotes_and_angle_brackets_stay_words():
     name, hostile = "a\"b'<c>&amp;", '"><script>alert(1)</script>'
     html = Tags(figure(name=name, title=hostile, caption=hostile, sentence=Sentence(hostile)).html())
-    assert list(html.tags) == ["figure", "img", "figcaption", "script"]
+    assert list(html.tags) == ["figure", "img", "ul", "li", "figcaption", "script"]
     assert html.tags["figure"]["data-name"] == name
     assert html.tags["img"]["alt"] == f"{hostile}. {hostile}"
     assert html.text["figcaption"] == hostile

@@ -694,6 +694,14 @@ def figures(draw):
         answer(lambda: setattr(figure, "n", value))
 
 
+@case("explorable.set_address")
+def addresses(draw):
+    answer(
+        lambda: explorable.set_address(draw.one(["", "https://example.org/page.html", "#", 3, None, "ftp://x", "a b"]))
+    )
+    explorable.set_address("")
+
+
 @case("explorable.Text", "explorable.set_language", "explorable.language")
 def texts(draw):
     text = answer(lambda: explorable.Text(zh=draw.one(["长", 3, None]), en=draw.one(["long", 3])))
@@ -730,6 +738,7 @@ EXEMPT = {  # public names that no case calls, and why
     "pretrained.attention_maps": "reads an encoder from a disk or a network",
     "pretrained.store_maps": "writes a file; tools/extract_maps.py calls it",
     "pages.bertviz_scripts.elements": "takes nothing, and reads files",
+    "pages.bertviz_scripts.opener": "takes nothing, and reads a file",
     "one_thread.one_thread": "takes nothing",
     "figure_cache.figure_cache": "inside: tests/test_cache.py has the cache",
     "explorable.Cache": "inside: keeps a figure's frames in a file",

@@ -199,8 +199,7 @@ def test_html_becomes_xhtml_without_scripts(hook, written, expected):
 def test_another_builder_than_the_sites_writes_none_of_its_files(hook, built):
     built.builder.name = "epub"
     hook("slim_theme").subset_fonts(built, None)
-    hook("bigram_search").check_splitter(built, None)
-    hook("search_from_file").check_option(built, None)
+    hook("section_search").write_index(built, None)
     hook("bertviz_page").copy_scripts(built, None)
     hook("katex_build").copy_katex(built, None)
     assert [*(built.outdir / "_static").iterdir()] == []

@@ -369,7 +369,6 @@ FOCUS = {
     "graph": "svg[role=application] >> nth=2",
     "more": ".more > summary",
     "table": ".numbers > summary",
-    "link": "a.copy",
 }
 KEYS = (
     "x d d a b m y c v Shift+M ArrowDown ArrowUp j k Enter Shift+Enter Alt+Enter Delete Backspace Escape x Tab".split()

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 from languages import EDITIONS, FIRST, ROOT
-from small_book import cell, copy_book, environment, write_page
+from small_book import cell, copy_book, copy_project, environment, write_page
 from test_build import FIGURE
-from test_site import PAGES, SHOWN
+from test_site import SHOWN
 
 XHTML = "{http://www.w3.org/1999/xhtml}"
 MATH = "{http://www.w3.org/1998/Math/MathML}math"
@@ -24,24 +24,20 @@ import subprocess, sys
 from pathlib import Path
 sys.path.insert(0, str(Path.cwd() / "tools"))
 from settings import EDITIONS, arguments, settings, write_settings
-code, builder, pages = sys.argv[1:]
+code, builder = sys.argv[1:]
 output = Path.cwd() / "_build" / builder
 output.mkdir(parents=True)
-config = settings(EDITIONS[code])
-if pages:  # which have run already
-    config["execute"]["execute_notebooks"] = "off"
-write_settings(output, config)
-command, _, *options = arguments(EDITIONS[code], output)
-options = [*options, "--builder", "custom", "--custom-builder", builder, "-W", "-n", "--keep-going"]
+write_settings(output, settings(EDITIONS[code]))
+options = ["--builder", "custom", "--custom-builder", builder, "-W", "-n", "--keep-going"]
 jupyter_book = Path(sys.executable).parent / "jupyter-book"
-sys.exit(subprocess.run([jupyter_book, command, pages or Path("book", code), *options]).returncode)
+sys.exit(subprocess.run([jupyter_book, *arguments(EDITIONS[code], output), *options]).returncode)
 """
 
 
-def build(book: Path, code: str, builder: str, pages: Path | str = "") -> Path:
+def build(book: Path, code: str, builder: str) -> Path:
     """Build an edition with a builder of Sphinx's and return the folder of what it made."""
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, code, builder, pages],
+        [sys.executable, "-c", PROGRAM, code, builder],
         cwd=book,
         env=environment(book),
         capture_output=True,
@@ -89,16 +85,10 @@ def test_a_page_becomes_latex_with_pictures_and_formulas(tmp_path):
 
 @pytest.fixture(scope="module", params=EDITIONS)
 def executed(request, site_folder, tmp_path_factory):
-    """A copy of the project, an edition, and its pages as `make site` has run them."""
-    book = copy_book(tmp_path_factory.mktemp("paper"))
-    shutil.copy(ROOT / "_toc.yml", book)
-    pages = book / "pages"
-    pages.mkdir()
-    for page in (ROOT / "_build" / request.param / "_build" / "jupyter_execute").glob("*.ipynb"):
-        linked = re.sub(r"(\]\([\w-]+)\.md(?=[)#])", r"\1.ipynb", page.read_text(encoding="utf-8"))
-        (pages / page.name).write_text(linked, encoding="utf-8")
-    assert {f"/{path.stem}.html" for path in pages.glob("*.ipynb")} == {path for path in PAGES if path.count("/") == 1}
-    return book, request.param, pages
+    """A copy of the project with what its cells gave in `make site`, and an edition."""
+    book = copy_project(tmp_path_factory.mktemp("paper"))
+    shutil.copytree(ROOT / "_build" / "outputs", book / "_build" / "outputs")
+    return book, request.param
 
 
 def displays(code: str) -> int:
@@ -108,8 +98,8 @@ def displays(code: str) -> int:
 
 
 def test_an_edition_becomes_an_e_book(executed):
-    book, code, pages = executed
-    made = pages_of(build(book, code, "epub", pages))
+    book, code = executed
+    made = pages_of(build(book, code, "epub"))
     for name, figures in SHOWN.items():
         words = pictures(made[f"{name}.xhtml"])
         assert len(words) == len(figures) and all(re.search(r"\w+.*\d", one) for one in words)
@@ -119,8 +109,8 @@ def test_an_edition_becomes_an_e_book(executed):
 
 
 def test_an_edition_becomes_latex(executed):
-    book, code, pages = executed
-    (path,) = build(book, code, "latex", pages).glob("*.tex")
+    book, code = executed
+    (path,) = build(book, code, "latex").glob("*.tex")
     text = path.read_text(encoding="utf-8")
     assert text.count("\\sphinxincludegraphics") == sum(map(len, SHOWN.values()))
     assert len(re.findall(r"\\begin\{(?:equation|align|gather)\*?\}", text)) == displays(code)

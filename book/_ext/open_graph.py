@@ -1,4 +1,4 @@
-"""What a chat or a forum shows of a link to a page: the tags of the Open Graph protocol (https://ogp.me)."""
+"""What a chat or a forum shows of a link to a page: the tags of the Open Graph protocol."""
 
 import html
 import re

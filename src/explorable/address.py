@@ -13,7 +13,7 @@ def set_address(address: str) -> None:
     Raises ValueError for an address to which no state can be added.
     """
     global _address
-    if address and not re.fullmatch(r"https?://[^\s#]+", address):
+    if not isinstance(address, str) or not re.fullmatch(r"(https?://[^\s#]+)?", address):
         raise ValueError(f"address {address!r}: it must begin with http:// or https://, without a blank and #")
     _address = address
 

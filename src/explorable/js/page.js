@@ -110,6 +110,7 @@ async function mountPage() {
     seen.set(name, (seen.get(name) ?? 0) + 1);
     return mountFigure(figure, data, seen.get(name) > 1 ? `${name}-${seen.get(name)}` : name); // shown twice: two states
   });
+  if (!mounting.length) return;
   addEventListener("hashchange", followAddress);
   for (const event of ["pagehide", "click"]) addEventListener(event, write, true); // before a link is followed
   await keepInView(Promise.all(mounting));
