@@ -189,6 +189,7 @@ def test_the_packages_source_is_set_like_all_code_of_the_site(hook):
             '<details ontoggle="f(\'x\')"><summary>s</summary><iframe src="x"></iframe></details>',
             "<details><summary>s</summary></details>",
         ),
+        ("<script>if (a && b < c) d();</script>gone", "gone"),
         ('say onclick="x"', 'say onclick="x"'),
     ],
 )

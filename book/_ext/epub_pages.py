@@ -11,12 +11,12 @@ import why_attention
 VOID = re.compile(r"<(area|br|col|hr|img|input|source|wbr)\b([^<>]*?)\s*/?>")
 ENTITY = re.compile(r"&(?!(?:amp|lt|gt|quot|apos);)[a-zA-Z]\w*;")  # XML knows these five
 HANDLER = re.compile(r'\son\w+="[^"]*"')  # of an event
-FRAME = re.compile(r"<iframe\b.*?</iframe>", re.DOTALL)  # a view that needs a script
+NEEDS_SCRIPT = re.compile(r"<(iframe|script)\b.*?</\1>", re.DOTALL)
 
 
 def to_xhtml(body: str) -> str:
     """Return the body of a page in HTML as XHTML without scripts."""
-    tags = re.sub(r"<[a-z][^<>]*>", lambda tag: HANDLER.sub("", tag[0]), FRAME.sub("", body))
+    tags = re.sub(r"<[a-z][^<>]*>", lambda tag: HANDLER.sub("", tag[0]), NEEDS_SCRIPT.sub("", body))
     return ENTITY.sub(lambda entity: html.unescape(entity[0]), VOID.sub(r"<\1\2 />", tags))
 
 
