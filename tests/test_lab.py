@@ -358,6 +358,28 @@ def test_one_figure_shown_twice_keeps_both_views_alike(notebook):
         check_numbers(figure, 8, 0.77)
 
 
+def test_a_link_leads_to_the_published_page_or_says_that_there_is_none(notebook):
+    figure = notebook.show(
+        'from explorable import set_address\nset_address("https://example.org/page.html")\nmade_up()'
+    )
+    box_of(figure, "power").fill("1.9")
+    wait_for_state(figure, "n=8;power=1.9;kind=up;bound=false")
+    link = "a.copy[href='https://example.org/page.html#made-up:power=1.9']"
+    figure.locator(link).wait_for()
+    figure = notebook.show('set_address("")\nmade_up()')
+    assert figure.locator("a.copy").count() == 0
+    assert figure.locator(".copy").inner_text() in ("The book has no public address, so there is no link to copy",)
+
+
+def test_from_a_typed_value_an_arrow_leads_to_the_next_of_the_grid(notebook):
+    figure = notebook.show(MADE_UP)
+    for typed, key, reached in (("0.9", "ArrowRight", 1), ("1.9", "ArrowLeft", 1), ("0.6", "ArrowLeft", 0.5)):
+        box_of(figure, "power").fill(typed)
+        wait_for_state(figure, f"n=8;power={typed};kind=up;bound=false")
+        figure.locator("[name=power]").press(key)
+        wait_for_state(figure, f"n=8;power={reached};kind=up;bound=false")
+
+
 # Keys
 
 FOCUS = {

@@ -268,6 +268,32 @@ def test_the_themes_words_are_chinese(visit, site):
     assert english == []
 
 
+POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
+
+
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_under_a_strict_policy_figures_and_search_work_and_a_view_says_why_not(browser, site, edition):
+    context = browser.new_context()
+    page = context.new_page()
+
+    def with_policy(route):
+        answer = route.fetch()
+        route.fulfill(response=answer, headers={**answer.headers, "content-security-policy": POLICY})
+
+    page.route("**/*.html*", with_policy)
+    page.goto(f"{site}{folder_of(edition)}/main-part.html#alignment:attention=false")
+    page.wait_for_selector("figure.linked[data-drawn]")
+    view = page.locator("details.bertviz").first
+    view.locator("summary").click()
+    assert len(view.inner_text().splitlines()) > 1
+    page.locator(".launch summary").click()
+    page.keyboard.press("Escape")
+    assert page.locator(".launch[open]").count() == 0
+    page.goto(f"{site}{folder_of(edition)}/search.html?q=LSTM")
+    page.locator(".found a").first.wait_for()
+    context.close()
+
+
 def test_a_missing_page_answers_in_every_language_and_leads_home(visit, site):
     page = visit.open(site + "/404.html", figures=False)
     text = page.locator("main").inner_text()
@@ -284,6 +310,6 @@ def test_the_figures_code_is_on_the_page_once(site_folder, path):
     text = (site_folder / path[1:]).read_text(encoding="utf-8")
     assert '"_esm"' not in text
     assert '"_css"' not in text
-    assert text.count("_static/explorable.js") == 1
+    assert len(re.findall(r"_static/explorable\.js\?v=\w+", text)) == text.count("_static/explorable.js") == 1
     assert "fontawesome.js" not in text
     assert "katex-error" not in text

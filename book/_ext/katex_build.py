@@ -37,6 +37,9 @@ def node() -> Popen:
     return Popen([NODE, "-e", PROGRAM, DIST / "katex.js"], stdin=PIPE, stdout=PIPE, encoding="utf-8")
 
 
+BASE = '<span class="base">'  # KaTeX's element for a part that no line break may tear
+
+
 def render(formula: str, display: bool, output: str = "htmlAndMathml") -> str:
     """Return a formula, a display or part of a line; output: as KaTeX names it."""
     node().stdin.write(json.dumps({"formula": formula, "options": {"displayMode": display, "output": output}}) + "\n")
@@ -53,7 +56,9 @@ def set_formula(translator, formula: nodes.Element, display: bool) -> str:
 
 
 def visit_math(translator, formula: nodes.math) -> None:
-    html = set_formula(translator, formula, display=False)
+    first, *others = set_formula(translator, formula, display=False).split(BASE)
+    # a break between two parts, also where the formula and what touches it are one element (math_punctuation.py)
+    html = first + BASE + f"<wbr>{BASE}".join(others) if others else first
     translator.body.append(translator.starttag(formula, "span", "", CLASS="math") + html + "</span>")
     raise nodes.SkipNode
 

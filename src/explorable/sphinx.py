@@ -69,9 +69,10 @@ def others(models: dict[str, dict]) -> dict[str, dict]:
     return {name: model for name, model in models.items() if name not in figures.keys() | layouts}
 
 
-def write_files(app: Sphinx, exception: Exception | None) -> None:
-    """Write script and style sheet into the site."""
-    if not exception and app.builder.format == "html":
+def write_files(app: Sphinx) -> None:
+    """Write script and style sheet into the site, before its pages, which name them with a digest: a browser keeps no old ones."""
+    if app.builder.format == "html":
+        Path(app.outdir, "_static").mkdir(parents=True, exist_ok=True)
         for name, text in (("explorable.js", PAGE), ("explorable.css", STYLE)):
             Path(app.outdir, "_static", name).write_text(text, encoding="utf-8")
 
@@ -82,5 +83,5 @@ def setup(app: Sphinx) -> dict:
     app.connect("doctree-read", describe_pictures)
     app.connect("html-page-context", load_script, priority=400)  # before the themes
     app.connect("html-page-context", drop_widgets, priority=900)  # after MyST-NB has added its scripts
-    app.connect("build-finished", write_files)
+    app.connect("builder-inited", write_files)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
