@@ -446,22 +446,26 @@ def test_without_javascript_the_picture_shows(visit, made_up_page):
     assert visit.page.locator(".key").first.inner_text().split() == "线 ● up ● down 矩阵 链".split()
 
 
-@pytest.mark.parametrize("visit", [{"has_touch": True, "viewport": {"width": 390, "height": 700}}], indirect=True)
-def test_a_swipe_that_begins_on_a_slider_scrolls_the_page_and_moves_nothing(visit, page):
-    slider = page.locator("[name=power]").first.bounding_box()
-    x, y = slider["x"] + 0.8 * slider["width"], slider["y"] + slider["height"] / 2
-    before = state_of(page)
+@pytest.mark.parametrize(
+    "visit", [{"has_touch": True, "is_mobile": True, "viewport": {"width": 390, "height": 700}}], indirect=True
+)
+@pytest.mark.parametrize(("across", "down", "moves"), [(0, -12, False), (-6, 0, True)])
+def test_a_swipe_that_begins_on_a_slider_scrolls_the_page_and_a_drag_moves_it(visit, page, across, down, moves):
+    page.evaluate("scrollTo(0, 0)")
+    slider = page.locator("[name=power]").nth(1)
+    slider.evaluate("(input) => input.scrollIntoView({ block: 'center' })")
+    box, before = slider.bounding_box(), state_of(page, 1)
+    x, y = box["x"] + 0.9 * box["width"], box["y"] + box["height"] / 2
     touch = visit.context.new_cdp_session(page)
-    points = (
-        [y, *(y - step for step in range(10, 130, 10))] if y > 200 else [y, *(y + step for step in range(10, 130, 10))]
-    )
-    page.evaluate("scrollTo(0, 200)") if y <= 200 else None
-    touch.send("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [{"x": x, "y": points[0]}]})
-    for place in points[1:]:
-        touch.send("Input.dispatchTouchEvent", {"type": "touchMove", "touchPoints": [{"x": x, "y": place}]})
+    scrolled = page.evaluate("scrollY")
+    for step in range(11):
+        point = {"x": x + across * step, "y": y + down * step}
+        touch.send("Input.dispatchTouchEvent", {"type": "touchMove" if step else "touchStart", "touchPoints": [point]})
+        page.wait_for_timeout(16)
     touch.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
     page.wait_for_timeout(300)
-    assert state_of(page) == before
+    assert (state_of(page, 1) != before) == moves
+    assert (page.evaluate("scrollY") > scrolled + 50) != moves
 
 
 def test_print_shows_what_the_reader_has_set(page):

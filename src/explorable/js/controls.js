@@ -38,6 +38,9 @@ function makeSlider(control, title, { changed, refuse, words }) {
   const label = element("label", { class: "control" }, title, text, input);
   const box = control.continuous ? makeBox(control, { changed, refuse, words }) : null;
   let current;
+  let before; // what it was when a finger came down
+  input.addEventListener("pointerdown", () => (before = current));
+  input.addEventListener("pointercancel", () => changed(name, before)); // the finger scrolls the page: it meant no slider
   // From a typed value an arrow leads to the next one of the grid on its side; the slider itself stands on the nearest.
   input.addEventListener("keydown", (event) => {
     const next = { 1: values.find((value) => value > current), "-1": values.filter((value) => value < current).at(-1) }[ARROWS[event.key]];
