@@ -241,3 +241,23 @@ def test_a_view_with_other_scripts_ends_the_build(hook):
     context = {"pathto": lambda path, resource: path, "body": f"{hooks.VIEW}></details>"}
     with pytest.raises(ExtensionError, match="other scripts than"):
         hooks.share_scripts(None, "page", "page.html", context, None)
+
+
+# Links
+
+
+def test_anchors_are_those_of_the_english_headings_and_no_two_alike(hook):
+    page = "---\nmyst: {}\n---\n\n# Why $x_t$\n\n## What you see\n\n```{code-cell}\n# no heading\n```\n\n## What you see\n\n### 1 `B`\n"
+    assert hook("lasting_anchors").anchors(page) == ["why-x-t", "what-you-see", "what-you-see-2", "b"]
+
+
+@pytest.mark.parametrize("address", ["", "https://example.org/book/en/"])
+def test_a_page_says_what_a_chat_shows_of_it(hook, address):
+    config = SimpleNamespace(html_title="Book", language="en", html_baseurl=address)
+    builder = SimpleNamespace(name="html", get_target_uri=lambda page: f"{page}.html")
+    context = {"title": "A <em>b</em> &amp; c", "metatags": '<meta content="Of &lt;all&gt;" name="description" />'}
+    hook("open_graph").add_tags(SimpleNamespace(config=config, builder=builder), "page", "page.html", context, None)
+    tags = dict(re.findall(r'property="og:(\w+)" content="([^"]*)"', context["metatags"]))
+    assert tags["title"] == "A b &amp; c" and tags["description"] == "Of &lt;all&gt;"
+    assert tags.get("url") == (f"{address}page.html" if address else None)
+    assert tags.get("image") == (f"{address}_static/gradient-decay.png" if address else None)

@@ -14,7 +14,7 @@ def add_tags(app: Sphinx, pagename: str, template: str, context: dict, doctree: 
         return
     tags = {
         "type": "article",
-        "title": html.escape(re.sub("<[^>]*>", "", context.get("title", ""))),
+        "title": re.sub("<[^>]*>", "", context.get("title", "")).replace('"', "&quot;"),
         "site_name": html.escape(app.config.html_title),
         "locale": app.config.language,
     }
