@@ -64,6 +64,12 @@ def test_the_wheel_carries_the_frames_of_every_figure(wheel):
     assert kept == {f"why_attention/figures/frames/{name}" for names in SHOWN.values() for name in names}
 
 
+def test_the_wheel_carries_what_bertviz_draws_with(wheel):
+    with zipfile.ZipFile(wheel) as file:
+        names = {name.rpartition("/")[2] for name in file.namelist() if name.startswith("why_attention/pages/scripts/")}
+    assert names == {"d3.min.js", "jquery.min.js"}
+
+
 def test_the_first_cell_installs_nothing_that_colab_has(colab, wheel, tmp_path):
     options = ("--quiet", "--disable-pip-version-check", "--dry-run", "--report", tmp_path / "report.json")
     run(colab, "-m", "pip", "install", *options, wheel)

@@ -174,6 +174,9 @@ def test_the_branch_is_the_tree_of_git_the_frames_and_a_notebook_beside_every_pa
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, encoding="utf-8", check=True).stdout
     notebooks = {f"book/{edition}/{page}.ipynb" for edition in EDITIONS for page in PAGES}
     frames = {path.relative_to(ROOT).as_posix() for path in FRAMES.glob("*.frames")}
+    frames |= {
+        f"src/why_attention/pages/scripts/{name}.min.js" for name in ("d3", "jquery")
+    }  # for views without a network
     assert {path.relative_to(branch).as_posix() for path in branch.rglob("*") if path.is_file()} == (
         {name for name in listed.split("\n") if name and not name.startswith(".github/")} | notebooks | frames
     )

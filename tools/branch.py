@@ -15,6 +15,7 @@ from environment import ROOT, refuse, run
 from repository import repository
 
 from why_attention.figure_cache import FRAMES
+from why_attention.pages.bertviz_scripts import COPIES, SCRIPTS
 
 
 def main(folder: Path) -> None:
@@ -32,6 +33,10 @@ def main(folder: Path) -> None:
             continue
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / name, folder / name)
+    copies = folder / COPIES.relative_to(ROOT)
+    copies.mkdir()
+    for script in SCRIPTS:
+        shutil.copy2(script, copies)
     notebooks.main(folder / "book", on_colab=True)
 
 

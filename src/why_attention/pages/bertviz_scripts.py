@@ -1,14 +1,16 @@
-"""The scripts that BertViz draws with, d3 and jQuery, as npm has installed them, and the one that opens a view.
+"""The scripts that BertViz draws with, d3 and jQuery, as npm or the wheel has them, and the one that opens a view.
 
 A separate module, because the build of the site needs them without torch.
 """
 
 from pathlib import Path
 
-__all__ = ["OPENER", "SCRIPTS", "elements", "opener"]
+__all__ = ["COPIES", "OPENER", "SCRIPTS", "elements", "opener"]
 
 MODULES = Path(__file__).parents[3] / "node_modules"
-SCRIPTS = [MODULES / "d3" / "dist" / "d3.min.js", MODULES / "jquery" / "dist" / "jquery.min.js"]
+FROM_NPM = [MODULES / "d3" / "dist" / "d3.min.js", MODULES / "jquery" / "dist" / "jquery.min.js"]
+COPIES = Path(__file__).with_name("scripts")  # which tools/branch.py makes for the wheel
+SCRIPTS = [script if script.exists() else COPIES / script.name for script in FROM_NPM]
 OPENER = Path(__file__).with_name("bertviz_open.js")
 
 
