@@ -179,6 +179,13 @@ def test_a_page_has_no_directive_and_no_role_but_code_cells(edition, page):
     )  # what MyST might yet be taught to read
 
 
+@each_text
+def test_no_item_of_a_list_is_an_empty_list(edition, page):
+    """Such as "3. 500.", which Markdown reads as a list in a list."""
+    kinds = [token.type for token in page_tokens(edition, page)]
+    assert ("list_item_open", "list_item_close") not in zip(kinds, kinds[1:])
+
+
 def literal_marks(blocks):
     """Return the stretches of text in which a mark of bold type is left standing."""
     texts = [child.content for token in blocks for child in token.children or [] if child.type == "text"]

@@ -22,7 +22,6 @@ DISAGREES = Text(
     zh="⚠ 这次量到的和本书的判定不一致，本书说的是：",
     en="⚠ This measurement does not agree with the book, whose verdict is: ",
 )
-BREAKS = 'style="overflow-wrap: anywhere"'  # long names must not widen the table
 CHECK = Text(zh="检验：", en="Check: ")
 CAPTION = Text(zh="个说法，判定和量到的数", en="claims, their verdicts, and what was measured")
 
@@ -83,7 +82,7 @@ def item(claim: Claim, result: Result | None) -> str:
 def row(claim: Claim, result: Result | None) -> str:
     """Return one claim's row."""
     verdict, measured = judged(claim, result)
-    check = f"{CHECK}<code {BREAKS}>{escape(name(claim.check))}</code><br>" if claim.check else ""
+    check = f"{CHECK}<code>{breakable(name(claim.check))}</code><br>" if claim.check else ""
     sources = str(Text(zh="；", en="; ")).join(map(link, claim.sources))
     return (
         f'<tr id="claim-{claim.number}"><th scope="row" {CELL}>{claim.number} <br>{escape(str(verdict))}</th>'
@@ -96,6 +95,11 @@ def markup(text: Text | str) -> str:
     """Return a text as HTML: h_t and h_{t-1} with subscripts, 2e-15 as a power of ten."""
     html = re.sub(r"_(?:\{(.+?)\}|(\w))", r"<sub>\1\2</sub>", escape(str(text)))
     return re.sub(r"(?<=\d)e([-+])0*(\d+)", lambda e: f"×10<sup>{'−' * (e[1] == '-')}{e[2]}</sup>", html)
+
+
+def breakable(name: str) -> str:
+    """Return a long name as HTML that may go on in the next line behind each of its parts."""
+    return re.sub(r"([._])", r"\1<wbr>", escape(name))
 
 
 def name(check: Callable[[], Result]) -> str:
