@@ -14,6 +14,6 @@ export function fill(text, slots) {
 }
 
 // About how wide a text is, in pixels: a Chinese character is as wide as two letters.
-export const widthOf = (text) => [...text].reduce((sum, letter) => sum + (letter > "⺀" ? 14 : 7.5), 0);
+export const widthOf = (text) => [...text].reduce((sum, letter) => sum + (letter > "⺀" ? 14 : 8), 0);
 
 export const longest = (texts) => texts.reduce((one, other) => (widthOf(other) > widthOf(one) ? other : one));

@@ -148,7 +148,7 @@ def waiting_in_line(networks: tuple[tuple[float, float], ...] = ((1.0, 1.0), (3.
         rounds.append(rounds_needed(cell, x))
         errors.append((jacobi_iteration(cell, x, rounds[-1]) - unroll(cell, x)).abs().max().item())
     few = [needed < STEPS / 10 and error < 1e-5 for needed, error in zip(rounds, errors)]
-    zh = "；".join(f"增益 {gain:g}、输入尺度 {scale:g}，{r} 轮" for (gain, scale), r in zip(networks, rounds))
+    zh = "；".join(f"增益 {gain:g}、输入尺度 {scale:g}：{r} 轮" for (gain, scale), r in zip(networks, rounds))
     en = "; ".join(f"gain {gain:g}, input scale {scale:g}: {r} rounds" for (gain, scale), r in zip(networks, rounds))
     value = Text(
         zh=f"所有位置同时迭代，算完 {STEPS} 步（每轮变化小于 10⁻⁶ 为止）：{zh}",
@@ -249,7 +249,7 @@ def explosion(gain: float = 1.5, scales: tuple[float, ...] = (0.1, 1.0)) -> Resu
     linear = draws(gain, scale=0.0)  # h stays at 0, where tanh(h) = h
     started = draws(gain, scale=0.0, start=1e-3, steps=2 * STEPS)
     at_0, from_near_0, *with_inputs = (spread(logs) for logs in (linear, started, *spreads.values()))
-    zh = "；".join(f"输入尺度 {scale:g}，{sizes}" for scale, sizes in zip(scales, with_inputs))
+    zh = "；".join(f"输入尺度 {scale:g}：{sizes}" for scale, sizes in zip(scales, with_inputs))
     en = "; ".join(f"input scale {scale:g}: {sizes}" for scale, sizes in zip(scales, with_inputs))
     value = Text(
         zh=f"增益 {gain:g}，八个种子，往回 {STEPS} 步：{zh}；没有输入，h_0 各分量约 0.001，先走 {STEPS} 步，再量其后的 {STEPS} 步，{from_near_0}；"
@@ -272,10 +272,10 @@ def forget_gates(settings: tuple[tuple[float, float], ...] = ((0, 1), (1, 1), (5
     scaled = torch.cat([scale * x for _, scale in settings], 1)
     left = gradient_decay(ensemble(lstms), scaled, [STEPS])[0].split(len(seeds))
     rnn, *lstm = (spread(logs.tolist()) for logs in (plain, *left))
-    zh = "；".join(f"偏置 {b:g}、输入尺度 {s:g}，{text}" for (b, s), text in zip(settings, lstm))
+    zh = "；".join(f"偏置 {b:g}、输入尺度 {s:g}：{text}" for (b, s), text in zip(settings, lstm))
     en = "; ".join(f"bias {b:g}, input scale {s:g}: {text}" for (b, s), text in zip(settings, lstm))
     value = Text(
-        zh=f"H = {size}，三个种子，往回 {STEPS} 步：RNN，输入尺度 1，{rnn}；LSTM 的遗忘门，{zh}",
+        zh=f"H = {size}，三个种子，往回 {STEPS} 步：RNN，输入尺度 1：{rnn}；LSTM 的遗忘门，{zh}",
         en=f"H = {size}, three seeds, {STEPS} steps back: RNN, input scale 1: {rnn}; LSTM, forget gate: {en}",
     )
     eased = any(plain.max() < logs.min() and logs.max() < VANISHED for logs in left)
