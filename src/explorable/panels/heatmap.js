@@ -7,7 +7,7 @@ import { amountText } from "../js/numbers.js";
 import LOOK from "../look.json" with { type: "json" };
 
 const MARGIN = 36; // pixels at the left, for the numbers of the rows
-const EDGE = 12; // pixels at the right: half of the last number below the colour bar
+const AFTER = 12; // pixels at the right: half of the last number below the colour bar
 const LETTER = 7; // pixels: how wide a letter of a tick is, at most
 const LINE = 11; // pixels from word to word, at least: with less, some words are left out
 const STEPS = {
@@ -47,7 +47,7 @@ class Heatmap {
     const { shape, values } = view.at(panel.matrix);
     this.companion = panel.companion && view.at(panel.companion.matrix).values;
     [this.shape, this.values, this.rowWords, this.columnWords] = [shape, values, wordsAt(panel.row_words), wordsAt(panel.column_words)];
-    const side = Math.min(size - margin - EDGE, 420);
+    const side = Math.min(size - margin - AFTER, 420);
     const height = side * Math.min(1, panel.tallest); // whatever its shape, so that nothing below shifts
     this.cell = Math.min(side / shape[1], height / shape[0]);
     const [bottom, right] = shape.map((count, axis) => [34, margin][axis] + Math.round(this.cell * count));

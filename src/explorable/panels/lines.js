@@ -93,7 +93,7 @@ class Lines {
     this.panel = panel;
     this.words = words;
     this.element = this.surface = node("svg");
-    this.margin = 22 + Math.max(...panel.series.map(({ label }) => widthOf(`${label} ↓`)));
+    this.margin = 27 + Math.max(...panel.series.map(({ label }) => widthOf(`${label} ↓`)));
     this.series = panel.series.map(makeSeries);
     this.cursor = node("path", { class: "cursor" });
     this.dots = node("g", { class: "picked" });
