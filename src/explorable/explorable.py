@@ -50,9 +50,11 @@ class Setting(traitlets.TraitType):
 class Explorable(anywidget.AnyWidget):
     """An interactive figure.
 
-    name: its name in addresses and tests.  title and caption: what it is, and how to read it.  controls: what the
-    reader may change.  panels: what is drawn.  rows: how many panels stand side by side in each row, where there is
-    room; all of them when left out.  sentence: what the drawing says, in words.
+    name: its name in addresses and tests.  title: what to see.  caption: what is drawn, in a line.  how_to_read and
+    limits: folded below it, how its marks are read and what it does not show.  controls: what the reader may change.
+    panels: what is drawn.  rows: how many panels stand side by side in each row, where there is room; all of them when
+    left out.  sentence: what the drawing says, in a line.  detail: what else was measured, folded; a slot that it
+    shares with the sentence is one function.
     slow: functions whose grids are computed ahead on all cores, where the cache has no frames yet.
     cache: where the frames are kept; left out, nowhere.  within: makes the context in which functions are called, such
     as a limit of threads.
@@ -73,21 +75,25 @@ class Explorable(anywidget.AnyWidget):
         *,
         title: Words,
         caption: Words,
+        how_to_read: Words,
+        limits: Words = "",
         controls: list[Control],
         panels: Sequence[Panel],
         rows: list[int] | None = None,
         sentence: Sentence,
+        detail: Sentence | None = None,
         slow: Sequence["OnGrid"] = (),
         cache: Cache | None = None,
         within: Callable[[], AbstractContextManager] = nullcontext,
     ):
         check_controls(controls)
-        check_name_and_words(name, title, caption)
+        folded = {"how_to_read": how_to_read, "limits": limits}
+        check_name_and_words(name, {"title": title, "caption": caption} | folded)
         rows = rows or [len(panels)]
         if sum(rows) != len(panels) or not set(rows) <= {1, 2, 3}:
             raise ValueError(f"rows {rows} place {sum(rows)} panels of {len(panels)}: place each, 1 to 3 in a row")
         sources: list[Source] = []
-        slots = sentence.sources(controls)
+        slots = sources_of_words(name, [sentence, *([detail] if detail else [])], controls)
 
         def add(function: Any, where: str, *shapes: tuple, **precision: Any) -> int:
             sources.append(Source(function, controls, f"{name}, {where}", shapes, **precision))
@@ -104,10 +110,12 @@ class Explorable(anywidget.AnyWidget):
             "address": page_address(),
             "title": str(title),
             "caption": str(caption),
+            **{key: str(text) for key, text in folded.items()},
             "controls": [control.spec() for control in controls],  # a list, since a dict may lose its order
             "panels": [panel.spec(add, add_words) for panel in panels],
             "rows": rows,
             "sentence": sentence.spec(),
+            "detail": detail and detail.spec(),
         }
         check_settings([*sources, *slots.values()])
         check_every_control_is_used(name, controls, panels, [*sources, *slots.values()])
@@ -124,7 +132,8 @@ class Explorable(anywidget.AnyWidget):
         self._kept = Frames(block, {control.name: len(control.grid) for control in controls})
         for panel, panel_spec in zip(panels, spec["panels"]):
             panel.check(panel_spec, self._kept, f"{name}, {panel_spec['title']!r}")
-        self._panels, self._sentence, self._sources, self._slots = panels, sentence, sources, slots
+        self._panels, self._sources, self._slots = panels, sources, slots
+        self._sentence, self._detail = sentence, detail
         self._within, self._computing = within, Lock()  # the kernel runs messages in threads
         self.add_traits(**{control.name: Setting(control) for control in controls})
         super().__init__(_spec=spec, _frames=block)
@@ -133,8 +142,8 @@ class Explorable(anywidget.AnyWidget):
     def at(self, **values) -> dict[str, Any]:
         """Return what the figure shows at values of its controls; those left out are as they are now.
 
-        Returns {"sentence": str, "panels": [{"kind", "limits", …}]}, the numbers of each panel as arrays, as precise
-        as frames keep them; the browser's ``figure.drawn`` holds the same.
+        Returns {"sentence": str, "detail": str, "panels": [{"kind", "limits", …}]}, the numbers of each panel as arrays,
+        as precise as frames keep them; the browser's ``figure.drawn`` holds the same.
         Raises ValueError for a control that the figure lacks, and for a value that it may not take.
         """
         if unknown := set(values) - set(self._controls):
@@ -170,7 +179,8 @@ class Explorable(anywidget.AnyWidget):
     def _shown(self, view: View) -> dict[str, Any]:
         panels = [panel.at(spec, view) for panel, spec in zip(self._panels, self._spec["panels"])]
         words = {spec["name"]: words_of(spec, view.value(spec["name"])) for spec in self._spec["controls"]}
-        return {"sentence": self._sentence.at(self._spec["sentence"], view, words), "panels": panels}
+        detail = self._detail.at(self._spec["detail"], view, words) if self._detail else ""
+        return {"sentence": self._sentence.at(self._spec["sentence"], view, words), "detail": detail, "panels": panels}
 
     def _picture(self) -> dict[str, str]:
         """Return the still picture of the start state, {src, alt}, drawn when it is first asked for."""
@@ -210,13 +220,25 @@ def words_of(control: dict, value: Any) -> str:
     return control["words"][control["values"].index(value)] if value in control["values"] else str(value)
 
 
-def check_name_and_words(name: str, title: Words, caption: Words) -> None:
+def sources_of_words(name: str, sentences: list[Sentence], controls: list[Control]) -> dict[str, Source]:
+    """Return the functions that fill the slots of all sentences, or raise a ValueError where two differ in a slot."""
+    slots: dict[str, Any] = {}
+    for sentence in sentences:
+        if twice := sorted(slot for slot, function in sentence.slots.items() if slots.get(slot, function) != function):
+            raise ValueError(
+                f"{name}: sentence and detail fill the slots {twice} by different functions: name them apart"
+            )
+        slots |= sentence.slots
+    return {slot: source for sentence in sentences for slot, source in sentence.sources(controls).items()}
+
+
+def check_name_and_words(name: str, words: dict[str, Words]) -> None:
     """Raise a ValueError where a figure's name cannot stand in an address or name a file, or its words are no text."""
     if not isinstance(name, str) or not re.fullmatch(r"[^\s/\\:#]{1,60}", name):
         raise ValueError(f"figure name {name!r}: it must be 1 to 60 letters, without a blank, /, \\, : and #")
-    for words in (title, caption):
-        if not isinstance(words, str | Text):
-            raise ValueError(f"{name}: title and caption must be str or Text, not {words!r}")
+    for key, text in words.items():
+        if not isinstance(text, str | Text):
+            raise ValueError(f"{name}: {key} must be str or Text, not {text!r}")
 
 
 def check_controls(controls: list[Control]) -> None:

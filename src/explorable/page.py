@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from .look import MARKS
 from .script import PAGE, STYLE
+from .text import OWN_WORDS
 
 if TYPE_CHECKING:
     from .explorable import Explorable
@@ -33,8 +34,18 @@ def label_html(series: dict, start: dict) -> str:
     return f'<span class="{series["color"] if focused else "grey"}">{mark} {html.escape(series["label"])}</span>'
 
 
+def folds_html(spec: dict) -> str:
+    """Return the texts that stand folded below a figure; js/folds.js makes the same where a host shows no html of ours."""
+    texts = ((key, spec[key]) for key in ("how_to_read", "limits") if spec[key])
+    return "".join(
+        f'<details class="{key}"><summary>{html.escape(OWN_WORDS[key][spec["language"]])}</summary>'
+        f"<p>{html.escape(text)}</p></details>"
+        for key, text in texts
+    )
+
+
 def figure_html(spec: dict, values: dict, frames: bytes, still: dict[str, str]) -> str:
-    """Return a figure as one element: the still picture with its key, its caption, and the data that draw it.
+    """Return a figure as one element: its title, the still picture with its key, its caption, what is folded, and the data that draw it.
 
     values: those of its controls.  still: {src, alt}.
     """
@@ -45,8 +56,10 @@ def figure_html(spec: dict, values: dict, frames: bytes, still: dict[str, str]) 
     ).replace("</", "<\\/")  # no text may end the element
     return (
         f'<figure class="explorable" data-name="{html.escape(spec["name"])}" lang="{spec["language"]}">'
+        f'<p class="title">{html.escape(spec["title"])}</p>'
         f'<img class="still" alt="{html.escape(still["alt"])}" src="{still["src"]}">'
         f"{key_html(spec)}<figcaption>{html.escape(spec['caption'])}</figcaption>"
+        f'<div class="foot">{folds_html(spec)}</div>'
         f'<script type="application/vnd.explorable+json">{data}</script></figure>'
     )
 

@@ -6,12 +6,14 @@ import { publish } from "./drawn.js";
 import { element } from "./elements.js";
 import { lacksFeature } from "./features.js";
 import { numbersOf, unpack } from "./frames.js";
+import { makeFold } from "./folds.js";
 import { keepKeys } from "./keys.js";
 import { makeStage } from "./layout.js";
 import { makeLink } from "./link.js";
 import { connect } from "./live.js";
 import { notify, showStill } from "./notice.js";
 import { makePicking } from "./picking.js";
+import { makeReset } from "./reset.js";
 import { makeSentence } from "./sentence.js";
 import { State } from "./state.js";
 import { makeTables } from "./table.js";
@@ -19,13 +21,15 @@ import { wordsOf } from "./words.js";
 
 class Figure {
   constructor(root, { model, linkOf, spec, words, numbers }) {
-    Object.assign(this, { root, words, numbers });
+    Object.assign(this, { root, spec, words, numbers });
     this.state = new State(model, spec.controls);
     this.stage = makeStage(spec, words);
-    this.sentence = makeSentence(spec, numbers.slots);
+    this.sentence = makeSentence(spec.sentence, spec.controls, numbers.slots);
+    this.detail = spec.detail && makeSentence(spec.detail, spec.controls, numbers.slots, "p");
     this.picking = makePicking(this.stage.panels, spec.panels, words);
     this.tables = makeTables(this.stage.panels, spec.panels, words);
     this.link = makeLink(() => linkOf(this.state), words);
+    this.reset = makeReset(this.state, words);
     const changed = (name, value) => {
       this.picking.tell(this.kernel.news());
       this.state.set([[name, value]]);
@@ -35,12 +39,20 @@ class Figure {
   }
 
   // Put the figure in the page and keep it up to date. Returns a function that ends this.
-  mount(caption) {
-    const { root, state, stage, kernel } = this;
-    root.prepend(this.controls.element, stage.element, this.picking.element, this.sentence.element);
-    const figcaption = root.querySelector("figcaption") ?? element("figcaption");
-    figcaption.textContent = caption;
-    root.append(figcaption, element("div", { class: "foot" }, this.tables.element, this.link.element));
+  mount() {
+    const { root, spec, words, state, stage, kernel } = this;
+    const title = root.querySelector(".title") ?? element("p", { class: "title" }, spec.title);
+    const play = element("div", { class: "play" }, this.controls.element, this.sentence.element, stage.element);
+    root.prepend(title, play, this.picking.element);
+    const figcaption = root.querySelector("figcaption") ?? element("figcaption", {}, spec.caption);
+    const foot = root.querySelector(".foot") ?? element("div", { class: "foot" });
+    foot.append(
+      ...["how_to_read", "limits"].filter((kind) => spec[kind]).map((kind) => makeFold(root, kind, words, element("p", {}, spec[kind]))),
+      ...(this.detail ? [makeFold(root, "detail", words, this.detail.element)] : []),
+      this.tables.element,
+      element("span", { class: "acts" }, this.reset.element, this.link.element),
+    );
+    root.append(figcaption, foot);
     stage.measure();
     this.update();
     root.classList.add("live"); // only now may the still picture go
@@ -75,8 +87,8 @@ class Figure {
 
   draw() {
     const view = this.numbers.view(this.state.drawn);
-    const drawn = { panels: this.stage.draw(view), sentence: this.sentence.say(view) };
-    for (const part of [this.picking, this.tables, this.link]) part.refresh();
+    const drawn = { panels: this.stage.draw(view), sentence: this.sentence.say(view), detail: this.detail?.say(view) ?? "" };
+    for (const part of [this.picking, this.tables, this.link, this.reset]) part.refresh();
     publish(this.root, drawn, this.state.drawn);
   }
 }
@@ -101,11 +113,11 @@ export async function render({ model, el, linkOf }) {
   if (!numbers) return notify(root, words.failed);
   try {
     const link = linkOf ?? ((state) => publishedLink(spec, state));
-    return new Figure(root, { model, linkOf: link, spec, words, numbers }).mount(spec.caption);
+    return new Figure(root, { model, linkOf: link, spec, words, numbers }).mount();
   } catch (error) {
     warn(error);
     root.classList.remove("live");
-    root.querySelectorAll(".controls, .stage, .readout, output, .foot").forEach((part) => part.remove()); // half a figure is none
+    root.querySelectorAll(".play, .readout, .detail, .numbers, .acts").forEach((part) => part.remove()); // half a figure is none
     notify(root, words.unable);
   }
 }

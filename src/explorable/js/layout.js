@@ -5,23 +5,37 @@ import { element } from "./elements.js";
 import { KINDS } from "./kinds.js";
 
 const { columns: COLUMNS, gap: GAP } = LOOK.stage; // a panel takes all columns, a half or a third
-const LEAST = 200; // pixels: no panel is drawn narrower
+const TALL = { wide: 420, narrow: 330 }; // pixels for all plots under each other, without ticks and names
+const NARROW = 600; // pixels: the stage of a phone
+const [SHORTEST, TALLEST] = [130, 360]; // pixels of one plot
 
 export function makeStage({ panels: specs, rows }, words) {
-  const panels = specs.map((spec) => KINDS[spec.kind].make(spec, words));
+  const panels = specs.map((spec) => KINDS[spec.kind](spec, words));
   const stage = element("div", { class: "stage" }, ...panels.map((panel) => panel.element));
-  const left = panels.map((panel, i) => [panel, KINDS[specs[i].kind].narrowest]);
+  const left = [...panels];
   const inRows = rows.map((count) => left.splice(0, count));
   let width = 0; // as last measured: to read it costs a layout
 
-  function drawRow(row, view) {
-    const narrowest = Math.max(...row.map(([, pixels]) => pixels));
-    const side = Math.min(row.length, Math.max(1, Math.floor((width + GAP) / (narrowest + GAP)))); // panels side by side
-    return row.map(([panel], i) => {
+  const gap = () => (width < NARROW ? GAP / 2 : GAP);
+  // How many panels of a row stand side by side.
+  function sideBySide(row) {
+    const narrowest = Math.max(...row.map((panel) => panel.narrowest));
+    return Math.min(row.length, Math.max(1, Math.floor((width + gap()) / (narrowest + gap()))));
+  }
+  function drawRow(row, view, height) {
+    const side = sideBySide(row);
+    return row.map((panel, i) => {
       const span = `${i ? "auto" : 1} / span ${COLUMNS / side}`; // a row begins at the left
       if (panel.element.style.gridColumn !== span) panel.element.style.gridColumn = span;
-      return panel.draw(view, Math.max(LEAST, (width + GAP) / side - GAP));
+      return panel.draw(view, { width: (width + gap()) / side - gap(), height });
     });
+  }
+  // Every plot is as high as lets all of them stand on one screen.
+  function draw(view) {
+    const lines = inRows.reduce((sum, row) => sum + Math.ceil(row.length / sideBySide(row)), 0);
+    const height = Math.round(Math.min(TALLEST, Math.max(SHORTEST, TALL[width < NARROW ? "narrow" : "wide"] / lines)));
+    stage.style.setProperty("--gap", `${gap()}px`);
+    return inRows.flatMap((row) => drawRow(row, view, height));
   }
   // Returns whether the width has changed.
   function measure() {
@@ -36,5 +50,5 @@ export function makeStage({ panels: specs, rows }, words) {
     observer.observe(stage);
     return () => observer.disconnect();
   }
-  return { element: stage, panels, draw: (view) => inRows.flatMap((row) => drawRow(row, view)), measure, watch };
+  return { element: stage, panels, draw, measure, watch };
 }

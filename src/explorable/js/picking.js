@@ -24,7 +24,8 @@ function listen(panel, picked, choose) {
 }
 
 export function makePicking(panels, specs, words) {
-  const readout = element("p", { class: "readout", "aria-live": "polite" });
+  const reading = element("span");
+  const readout = element("p", { class: "readout", "aria-live": "polite" }, reading);
   let pick = null; // {coordinate: value}
   let news = ""; // what the figure has to say about itself; replaces the reading
 
@@ -34,8 +35,9 @@ export function makePicking(panels, specs, words) {
     const places = [...new Set(marks.map(({ place }) => place))];
     const textsAt = (place) => marks.filter((mark) => mark.place === place).map(({ text }) => text);
     const said = places.map((place) => place + words.colon + textsAt(place).join(words.semicolon));
-    readout.textContent = news || said.join(words.semicolon) || words.hint;
+    reading.textContent = news || said.join(words.semicolon) || words.hint;
     readout.classList.toggle("hint", !news && !said.length);
+    readout.classList.toggle("news", news !== "");
   }
   function tell(text) {
     if (text === news) return;

@@ -6,13 +6,14 @@ import { longest } from "./words.js";
 
 const PAUSE = 400; // milliseconds after the last change, so that a slider's way is announced once
 
-// computed: the texts of each slot that a function fills, by its name; the others show a control's value.
-export function makeSentence(spec, computed) {
-  const controls = new Map(spec.controls.map((control) => [control.name, control]));
-  const output = element("output", { "aria-live": "polite", "aria-atomic": true }); // announced whole
+// said: its words and slots.  computed: the texts of each slot that a function fills, by its name; the others show a
+// control's value.  tag: of its element; an output is announced whole.
+export function makeSentence(said, specs, computed, tag = "output") {
+  const controls = new Map(specs.map((control) => [control.name, control]));
+  const output = element(tag, tag === "output" ? { "aria-live": "polite", "aria-atomic": true } : { class: "said" });
   const room = element("div", { class: "room", "aria-hidden": true }); // its longest words, unseen, so that nothing shifts
   const slots = [];
-  for (const [text, slot] of spec.sentence.parts) {
+  for (const [text, slot] of said.parts) {
     output.append(text);
     room.append(text);
     if (slot === null) continue;
@@ -22,12 +23,12 @@ export function makeSentence(spec, computed) {
   let timer;
 
   function textsOf(slot) {
-    return computed.get(slot) ? (spec.sentence.choices[slot] ?? computed.get(slot)) : controls.get(slot).words;
+    return computed.get(slot) ? (said.choices[slot] ?? computed.get(slot)) : controls.get(slot).words;
   }
   function textOf(slot, view) {
     if (!computed.has(slot)) return valueWords(controls.get(slot), view.value(slot));
     const words = view.at(slot);
-    return Object.hasOwn(spec.sentence.choices, slot) ? spec.sentence.choices[slot][Number(words)] : words;
+    return Object.hasOwn(said.choices, slot) ? said.choices[slot][Number(words)] : words;
   }
   function say(view) {
     for (const [slot, shown] of slots) {

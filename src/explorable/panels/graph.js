@@ -21,6 +21,7 @@ class Graph {
     this.element = this.surface = node("svg");
     this.picked = node("g", { class: "picked" });
     this.coordinate = plainSymbol(panel.x);
+    this.narrowest = 330;
   }
 
   needs() {
@@ -28,13 +29,13 @@ class Graph {
     return { now: [x.limits, y.limits, nodes, edges, ...(scale ? [scale.limits] : [])], later: [] };
   }
 
-  draw(view, size) {
+  draw(view, { width: size, height }) {
     const { panel } = this;
     const limits = [panel.x, panel.y].map((axis) => view.at(axis.limits).values);
     const shades = panel.scale ? view.at(panel.scale.limits).values : null;
     this.nodes = rowsOf(view.at(panel.nodes));
     this.edges = rowsOf(view.at(panel.edges));
-    const box = { left: 46, top: 34, right: size - 14, bottom: Math.round(Math.min(380, Math.max(240, size * 0.5))) - 46 };
+    const box = { left: 46, top: 34, right: size - 14, bottom: 34 + height };
     this.surface.setAttribute("viewBox", `0 0 ${size} ${box.bottom + (shades ? 108 : 46)}`);
     const { x, y, parts } = drawAxes(panel, limits, box, true);
     if (panel.color) parts.push(textAt(`heading ${panel.color}`, box.right, box.top - 12, "end", panel.title));
@@ -103,4 +104,4 @@ class Graph {
   }
 }
 
-KINDS.graph = { narrowest: 330, make: (panel, words) => new Graph(panel, words) };
+KINDS.graph = (panel, words) => new Graph(panel, words);

@@ -27,6 +27,7 @@ class Heatmap {
   constructor(panel, words) {
     this.panel = panel;
     this.words = words;
+    this.narrowest = 100;
     this.canvas = element("canvas", { "aria-hidden": true });
     this.surface = node("svg");
     this.ring = node("rect", { class: "ring" });
@@ -40,14 +41,14 @@ class Heatmap {
     return { now: [scale.limits, matrix, ...(companion ? [companion.matrix] : [])], later: [] };
   }
 
-  draw(view, size) {
+  draw(view, { width: size, height: tall }) {
     const { panel, margin, below } = this;
     const wordsAt = (slot) => (slot ? view.at(slot).split(" ") : null);
     const limits = view.at(panel.scale.limits).values;
     const { shape, values } = view.at(panel.matrix);
     this.companion = panel.companion && view.at(panel.companion.matrix).values;
     [this.shape, this.values, this.rowWords, this.columnWords] = [shape, values, wordsAt(panel.row_words), wordsAt(panel.column_words)];
-    const side = Math.min(size - margin - AFTER, 420);
+    const side = Math.min(size - margin - AFTER, 1.25 * tall);
     const height = side * Math.min(1, panel.tallest); // whatever its shape, so that nothing below shifts
     this.cell = Math.min(side / shape[1], height / shape[0]);
     const [bottom, right] = shape.map((count, axis) => [34, margin][axis] + Math.round(this.cell * count));
@@ -152,4 +153,4 @@ class Heatmap {
   }
 }
 
-KINDS.heatmap = { narrowest: 210, make: (panel, words) => new Heatmap(panel, words) };
+KINDS.heatmap = (panel, words) => new Heatmap(panel, words);

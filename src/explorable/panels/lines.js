@@ -98,6 +98,7 @@ class Lines {
     this.cursor = node("path", { class: "cursor" });
     this.dots = node("g", { class: "picked" });
     this.across = plainSymbol(panel.x);
+    this.narrowest = 330;
     this.frame = { key: "" }; // axes and rules, drawn again when limits or size change
   }
 
@@ -109,12 +110,12 @@ class Lines {
     return { now: [x.limits, y.limits, ...parts(true)], later: parts(false) };
   }
 
-  draw(view, size) {
+  draw(view, { width: size, height }) {
     const { panel, series } = this;
     this.limits = [panel.x, panel.y].map((axis) => view.at(axis.limits).values);
     this.drawn = panel.series.map((one) => seriesAt(one, view, this.limits[0]));
-    const key = `${this.limits} ${size}`;
-    if (this.frame.key !== key) this.frame = { key, ...this.drawFrame(size) };
+    const key = `${this.limits} ${size} ${height}`;
+    if (this.frame.key !== key) this.frame = { key, ...this.drawFrame(size, height) };
     const labels = [];
     this.drawn.forEach((data, i) => {
       for (const element of [series[i].group, series[i].label]) set(element, "display", data ? "inline" : "none");
@@ -127,13 +128,13 @@ class Lines {
     return { kind: "lines", limits: this.limits, series: shown };
   }
 
-  drawFrame(room) {
+  drawFrame(room, height) {
     const size = Math.max(room, 50 + NARROWEST_PLOT + this.margin);
-    const box = { left: 50, top: 34, right: size - this.margin, bottom: Math.round(Math.min(400, Math.max(330, size * 0.56))) - 46 };
+    const box = { left: 50, top: 34, right: size - this.margin, bottom: 34 + height };
     const { x, y, parts } = drawAxes(this.panel, this.limits, box);
     // a nested svg clips what runs out of the plot
-    const [left, width, height] = [box.left - EDGE, box.right - box.left + 2 * EDGE, box.bottom - box.top];
-    const plot = node("svg", { x: left, y: box.top, width, height, viewBox: `${left} ${box.top} ${width} ${height}` });
+    const [left, width, tall] = [box.left - EDGE, box.right - box.left + 2 * EDGE, box.bottom - box.top];
+    const plot = node("svg", { x: left, y: box.top, width, height: tall, viewBox: `${left} ${box.top} ${width} ${tall}` });
     for (const rule of this.panel.rules) {
       const below = y(rule.y) + 20 < box.bottom;
       plot.append(node("path", { class: "rule", d: `M${box.left},${y(rule.y)}H${box.right}` }));
@@ -234,4 +235,4 @@ class Lines {
   }
 }
 
-KINDS.lines = { narrowest: 330, make: (panel, words) => new Lines(panel, words) };
+KINDS.lines = (panel, words) => new Lines(panel, words);

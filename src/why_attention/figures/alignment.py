@@ -125,6 +125,10 @@ def figure() -> Explorable:
         "alignment",
         title=Text(zh="软对齐打开瓶颈", en="A soft alignment opens the bottleneck"),
         caption=Text(
+            zh="每行是写出的一个词，颜色是它看原文各词的权重。",
+            en="Each row is a word written; colour is its weight on each source word.",
+        ),
+        how_to_read=Text(
             zh="读图：矩阵的列是原文的词（键 j），行是模型逐个写出的译文的词（查询 i），颜色是写这个词时分给那个原文词的注意力权重，对数刻度，"
             "每行加起来恰为 1。写错的词前面有星号。译文用一种造出来的语言（名词以 o 结尾，形容词以 a，量词以 i），短语里的次序倒过来，所以正确的注意力权重排成一段段反向的斜线；"
             "固定瓶颈没有注意力权重，每一步读的都是同一个向量，没有一条路径只通向某一个词，矩阵就画成斜纹。"

@@ -80,6 +80,10 @@ def figure() -> Explorable:
         "attention-map",
         title=Text(zh="谁看谁，各看多少", en="Who looks at whom, and how much"),
         caption=Text(
+            zh="每一行是一个查询，把 1 分给所有的键。",
+            en="Each row is a query that shares 1 among all keys.",
+        ),
+        how_to_read=Text(
             zh="读图：注意力图第 i 行第 j 列的颜色，是位置 i 分给位置 j 的权重，每行加起来恰为 1。四类 token 轮流出现，"
             "第 1、5、9…… 个是同一类，所以这几行彼此很像，这几列也很像：给多少由内容定，远近不算（加上位置编码以后，位置才起作用）。"
             "曲线图的横轴是分数的倍数，纵轴是 softmax 的灵敏度，也就是分数变一点，权重跟着变多少；"

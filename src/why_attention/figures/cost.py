@@ -328,6 +328,10 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
         "cost",
         title=Text(zh="谁更省，看 n 和 d 谁大", en="Who is cheaper depends on n against d"),
         caption=Text(
+            zh="左：公式给出的一层的代价；右：实测的前向时间。",
+            en="Left: the cost of one layer by formula. Right: measured times.",
+        ),
+        how_to_read=Text(
             zh="读图：左图是公式给出的一层的代价，一次乘加算 2 个 FLOP；灰色的点标出 FLOPs 相等之处，灰色的竖线是现在的 n。"
             "注意力的核心部分只有 QKᵀ 和 AV 两个乘积，整层还有四个投影，都不算前馈网络，也不减因果掩码省下的一半。"
             f"最长路径是把任意两个位置连上要经过的边数（卷积是因果的，只从前往后连），卷积要叠那么多层；多头时每头 dₖ = {HEAD_SIZE}；窗口是 {WINDOW} 个位置，融合指不存 n × n 权重。"

@@ -127,6 +127,10 @@ def figure() -> Explorable:
         "dilution",
         title=Text(zh="路都只有一步，影响却按 1/n 变小", en="One step to everywhere, yet influence falls like 1/n"),
         caption=Text(
+            zh="位置越多，每个位置分到的越少。",
+            en="The more positions, the less each of them gets.",
+        ),
+        how_to_read=Text(
             zh="读图：两幅图的纵轴相同，都是输入 xⱼ 对输出 yᵢ 的影响，也就是雅可比矩阵 ∂yᵢ/∂xⱼ 的 Frobenius 范数，对数刻度。"
             "一幅的横轴是两个位置的距离，画到 n/2；另一幅的横轴是序列长度。虚线 1/n 供对照。"
             "细线是三个随机种子，粗线是它们的中位数。一层、一个头的注意力，矩阵和输入都是随机的，没有哪个键独占一行，d = 16。",

@@ -90,6 +90,10 @@ def figure() -> Explorable:
         "effective-field",
         title=Text(zh="读得到，不等于有影响", en="What is read need not have influence"),
         caption=Text(
+            zh="够得到的输入里，真正有影响的那一段。",
+            en="Of all inputs within reach, those that matter.",
+        ),
+        how_to_read=Text(
             zh="读图：左图的横轴是输入离输出多远，纵轴是它占全部影响的百分之几；灰线到哪里，感受野就到哪里，"
             "灰线的高度是所有输入影响都一样时各自的份额。右图两轴都是对数刻度：半径每层长一样多，标准差只按层数的平方根长，现在差多少，看竖线。"
             "“均匀”的每个权重都是 1/k；“随机”的权重均值为 0，服从同一条公式的是影响的平方，所以层数多时大约宽到 √2 倍（细线是三个随机种子，粗线是中位数）。",

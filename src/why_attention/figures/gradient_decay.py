@@ -95,6 +95,10 @@ def figure() -> Explorable:
         "gradient-decay",
         title=Text(zh="梯度沿时间往回走", en="A gradient on its way back through time"),
         caption=Text(
+            zh="彩色细线是三个种子，粗线是中位数；灰线是其他单元。",
+            en="Thin: three seeds; bold: their median; grey: the other cells.",
+        ),
+        how_to_read=Text(
             zh="读图：横轴是往回走了多少步，纵轴是最后一步的状态对那么多步之前的状态的梯度有多大，每一格是好几个数量级。"
             "直线往下，就是每一步乘以同一个小于 1 的数。彩色细线是三个随机种子，粗线是它们的中位数，灰线是其他单元的中位数；"
             "箭头表示线已经走出图外。",

@@ -123,6 +123,10 @@ def figure() -> Explorable:
         "heads",
         title=Text(zh="训练出来的头，各有各的活", en="Trained heads have jobs"),
         caption=Text(
+            zh="行是查询，列是键，颜色是这个头的权重。",
+            en="Rows are queries, columns keys; colour is the head's weight.",
+        ),
+        how_to_read=Text(
             zh="读图：注意力图一行是一个查询 i，一列是一个键 j，字母就是那里的 token；颜色是查询分给键的权重，每行加起来恰为 1，"
             "斜纹是掩码不许看的后文。一条斜线表示这个头总看同样距离的地方：紧贴对角线的是前一个 token，"
             "离得远的是同一个字母以前出现时的下一个 token。模型只有注意力：两层，每层两个头，由随机种子 0 训练；训练只练下一个 token 定得下来的地方。"

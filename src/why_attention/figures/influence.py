@@ -176,6 +176,10 @@ def figure() -> Explorable:
         "influence",
         title=Text(zh="同一把尺子：谁能影响谁，影响多大", en="One measure: who influences whom, and how much"),
         caption=Text(
+            zh="每格是输入 xⱼ 对输出 yᵢ 的影响；斜纹处没有通路。",
+            en="Each cell: the influence of input xⱼ on output yᵢ; hatched where no path leads.",
+        ),
+        how_to_read=Text(
             zh="读图：三个方阵用同一批输入、同一个对数色标。第 i 行第 j 列的颜色是输入 xⱼ 对输出 yᵢ 的影响，"
             "也就是雅可比矩阵 ∂yᵢ/∂xⱼ 的 Frobenius 范数；斜纹是恰好为 0，没有通路。点一格，可以读到三种网络在这里的影响和路径长度。"
             "下左图把方阵沿对角线方向取平均：往回看 i−j 步，影响还有多大，线断了就是 0。"

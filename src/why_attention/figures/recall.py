@@ -199,6 +199,10 @@ def figure() -> Explorable:
         "recall",
         title=Text(zh="记住第一个符号：谁记得多远", en="Remember the first symbol: who remembers how far"),
         caption=Text(
+            zh="左：训练前的梯度；右：训练后答对的比例。",
+            en="Left: the gradient before training. Right: accuracy after it.",
+        ),
+        how_to_read=Text(
             zh="读图：序列有 T 个 token，第一个是 8 个符号之一，中间是同样的符号作干扰，最后一个是提问，要答出第一个符号。"
             "两幅图的横轴都是 T，对数刻度。一幅的纵轴是训练后在新序列上的准确率，瞎猜是 1/8；"
             "另一幅是训练之前，损失对第一个符号的嵌入的梯度 ‖∂L/∂e₁‖，对数刻度，线笔直掉下去就是恰好为 0。"

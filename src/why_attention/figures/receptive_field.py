@@ -82,6 +82,10 @@ def figure() -> Explorable:
         "receptive-field",
         title=Text(zh="一层一层够得多远", en="How far each layer reaches"),
         caption=Text(
+            zh="一个输出往回够到哪些输入，颜色是到那里有几条路。",
+            en="Which inputs one output reaches, and by how many paths.",
+        ),
+        how_to_read=Text(
             zh="读图：左图里，实心的是最上面那个输出读到的值，连线是它读的路，空心的输入它读不到；"
             f"只画离它最近的 {WIDTH} 个位置。右图两轴都是对数刻度：斜线说明多少层够得多远，粗的是现在的膨胀方式；"
             "绿色横线是现在够到的，灰色横线是要够到的，各在相应的层数那里垂到横轴。",

@@ -108,6 +108,10 @@ def figure() -> Explorable:
         "time-chain",
         title=Text(zh="谁要等谁", en="What waits for what"),
         caption=Text(
+            zh="空心是输入，实心是算出的值；越高，越晚才能算。",
+            en="Hollow: inputs. Filled: computed values. The higher, the later.",
+        ),
+        how_to_read=Text(
             zh="读图：前三幅里，空心的是输入，实心的是一层算出的值，连线表示要先有下面的值才能算上面的值；越高的值，越晚才能算。"
             "第四幅是各种层前向一次的实测时间，两轴都是对数刻度；粗线是中位数，细线是上下四分位数。",
             en="How to read it: in the first three pictures hollow marks are inputs and filled ones the values of one layer; "
