@@ -26,9 +26,9 @@ def graph(nodes=lambda n: [[0, 0, n], [1, 1, 0]], edges=((0, 1, 1),)):
     return Graph(nodes, edges, "graph", UNIT, UNIT, UNIT)
 
 
-def figure(*panels, controls=(N,), sentence=SAID, name="made-up", title="Title", caption="Reading", **more):
-    words = {"title": title, "caption": caption, "sentence": sentence}
-    return Explorable(name, controls=list(controls), panels=panels or [heatmap()], **words, **more)
+def figure(*panels, controls=(N,), sentence=SAID, name="made-up", **words):
+    given = {"title": "Title", "caption": "Caption", "how_to_read": "Reading"} | words
+    return Explorable(name, controls=list(controls), panels=panels or [heatmap()], sentence=sentence, **given)
 
 
 def sizes(*controls):

@@ -16,7 +16,7 @@ FIGURE = """
 import numpy as np
 from explorable import Axis, Control, Explorable, Heatmap, Sentence
 Explorable(
-    "small", title="s", caption="r", controls=[Control("n", [2, 3], label="n")], sentence=Sentence("n = {n}"),
+    "small", title="s", caption="c", how_to_read="r", controls=[Control("n", [2, 3], label="n")], sentence=Sentence("n = {n}"),
     panels=[Heatmap(lambda n: np.eye(n), "s", "i", "j", Axis("v", limits=(0, 1)))],
 )
 """

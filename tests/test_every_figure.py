@@ -91,7 +91,9 @@ def test_frames_know_no_language_and_only_chinese_has_chinese_words(figure, name
         if edition != "zh":
             spec = made(name, edition)._spec
             assert not CHINESE.search(str(spec))
-            assert not [key for key in ("title", "caption", "sentence") if spec[key] == figure._spec[key]]
+            assert not [
+                key for key in ("title", "caption", "how_to_read", "sentence") if spec[key] == figure._spec[key]
+            ]
     assert not CHINESE.search(str([slot["words"] for slot in figure._kept.header["slots"].values()]))
 
 
@@ -160,6 +162,7 @@ def agree(page, shown):
     """Assert that the numbers and words on the page are those that Python shows."""
     drawn = numbers_of(page)
     assert page.locator("output").inner_text() == drawn["sentence"] == shown["sentence"]
+    assert drawn["detail"] == shown["detail"]
     assert len(drawn["panels"]) == len(shown["panels"])
     for browser, python in zip(drawn["panels"], shown["panels"]):
         if "matrix" in python:
@@ -208,7 +211,10 @@ def test_its_parts_are_what_readers_and_their_tools_know(page, figure):
     root = page.locator("figure.explorable")
     assert root.count() == 1 and root.get_attribute("data-name") == figure._spec["name"]
     assert root.get_attribute("aria-label") == figure._spec["title"]
+    assert root.locator(".title").inner_text() == figure._spec["title"]
     assert root.locator("figcaption").inner_text() == figure._spec["caption"]
+    for key in ("how_to_read", "limits"):
+        assert root.locator(f".{key} > p").all_text_contents() == [words for words in [figure._spec[key]] if words]
     alt = root.locator("img.still").get_attribute("alt")
     assert alt == f"{figure._spec['title']}. {figure.at()['sentence']}"
     assert root.locator("output").get_attribute("aria-live") == "polite"

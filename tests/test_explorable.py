@@ -26,8 +26,13 @@ from explorable import Choice, Control, Lines, Sentence, Series, Text, language,
         ({"controls": [N, GAIN]}, r"controls \['gain'\] would change nothing"),
         ({"rows": [2]}, "place 2 panels of 1"),
         ({"rows": [1, 0]}, "1 to 3 in a row"),
-        ({"title": 3}, "title and caption must be str or Text, not 3"),
-        ({"caption": None}, "title and caption must be str or Text, not None"),
+        ({"title": 3}, "made-up: title must be str or Text, not 3"),
+        ({"caption": None}, "made-up: caption must be str or Text, not None"),
+        ({"limits": None}, "made-up: limits must be str or Text, not None"),
+        (
+            {"sentence": Sentence("{m}", m=lambda: "a"), "detail": Sentence("{m}", m=lambda: "b")},
+            r"sentence and detail fill the slots \['m'\] by different functions: name them apart",
+        ),
         ({"sentence": Sentence("{m}")}, r"\['m'\] that no function and no control fills"),
         ({"sentence": Sentence("", m=str)}, r"\['m'\] for slots that its template does not name"),
         ({"sentence": Sentence("{m}", m=lambda k: k)}, r"'m'.*depends on \['k'\]"),
@@ -228,7 +233,7 @@ def test_words_follow_the_language_and_frames_do_not():
 
 
 class Tags(HTMLParser):
-    """The tags of a page with their attributes, and the text inside each."""
+    """The tags of a page with the attributes of each one's first, and the text inside each."""
 
     def __init__(self, page: str):
         super().__init__()
@@ -236,8 +241,8 @@ class Tags(HTMLParser):
         self.feed(page)
 
     def handle_starttag(self, tag, attrs):
-        assert tag not in self.tags
-        self.tags[tag] = dict(attrs)
+        assert tag not in self.tags or tag in ("p", "details", "summary")
+        self.tags.setdefault(tag, dict(attrs))
 
     def handle_data(self, data):
         self.text[list(self.tags)[-1]] = data
@@ -274,8 +279,9 @@ def test_who_shows_no_html_gets_the_picture_or_words():
 
 def test_words_with_quotes_and_angle_brackets_stay_words():
     name, hostile = "a\"b'<c>&amp;", '"><script>alert(1)</script>'
-    html = Tags(figure(name=name, title=hostile, caption=hostile, sentence=Sentence(hostile)).html())
-    assert list(html.tags) == ["figure", "img", "ul", "li", "figcaption", "script"]
+    words = dict.fromkeys(("title", "caption", "how_to_read", "limits"), hostile)
+    html = Tags(figure(name=name, **words, sentence=Sentence(hostile), detail=Sentence(hostile)).html())
+    assert list(html.tags) == ["figure", "p", "img", "ul", "li", "figcaption", "div", "details", "summary", "script"]
     assert html.tags["figure"]["data-name"] == name
     assert html.tags["img"]["alt"] == f"{hostile}. {hostile}"
     assert html.text["figcaption"] == hostile

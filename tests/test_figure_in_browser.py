@@ -66,13 +66,16 @@ def made_up(name="made-up"):
         ),
         name=name,
         title=Text(zh="试验图", en="A test figure"),
-        caption=Text(zh="读图：行是 i，列是 j。", en="How to read it: rows are i, columns j."),
+        caption=Text(zh="线、矩阵和链。", en="Lines, a matrix and a chain."),
+        how_to_read=Text(zh="行是 i，列是 j。", en="Rows are i, columns j."),
+        limits=Text(zh="全是编的。", en="All is made up."),
         controls=[
             Control("n", [4, 8, 12], label=Text(zh="长度", en="length"), symbol="n", start=8),
             Control("power", [0.5, 1.0, 2.0], label=Text(zh="幂", en="power")),
             Control("kind", {"up": Text(zh="升", en="rising"), "down": Text(zh="降", en="falling")}, label="±"),
             Control("bound", [False, True], label=Text(zh="界", en="bound"), advanced=True),
         ],
+        detail=Sentence(Text(zh="n 的平方是 {square}。", en="The square of n is {square}."), square=lambda n: n * n),
         sentence=Sentence(
             Text(zh="n = {n}，{steps} 步，{kind}，{size}。", en="n = {n}, {steps} steps, {kind}, {size}."),
             steps=lambda n: n - 1,
@@ -172,7 +175,7 @@ def test_hostile_addresses_neither_run_nor_show(visit, made_up_page):
 def test_keyboard_alone_reaches_and_moves_every_control(visit, made_up_page):
     page = visit.open((made_up_page / "en.html").as_uri())
     seen = []
-    for _ in range(10):
+    for _ in range(13):
         page.keyboard.press("Tab")
         seen.append(page.evaluate("document.activeElement.name || document.activeElement.tagName.toUpperCase()"))
         outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
@@ -180,7 +183,7 @@ def test_keyboard_alone_reaches_and_moves_every_control(visit, made_up_page):
         if seen[-1] == "SUMMARY":
             page.keyboard.press("Enter")
     # no box to type in, without a kernel; the last one, a table, scrolls
-    assert seen == ["n", "power", "kind", "SUMMARY", "bound", "SVG", "SVG", "SVG", "SUMMARY", "DIV"]
+    assert seen == ["n", "power", "kind", "SUMMARY", "bound", "SVG", "SVG", "SVG", *4 * ["SUMMARY"], "DIV"]
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.className") == "copy"
     page.locator('[name="bound"]').first.focus()
@@ -435,7 +438,9 @@ def test_a_browser_that_is_too_old_leaves_the_picture_and_says_so(visit, made_up
     page = visit.open((made_up_page / "zh.html").as_uri(), figures=False)
     assert "浏览器" in page.locator(".notice").first.inner_text()
     assert page.locator("img.still").first.is_visible()
-    assert page.locator("input, output, svg, .foot").count() == 0
+    assert page.locator("input, output, svg, button, .numbers").count() == 0
+    page.locator(".how_to_read > summary").first.click()
+    assert page.locator(".how_to_read > p").first.inner_text() == "行是 i，列是 j。"
 
 
 @pytest.mark.parametrize("visit", [{"java_script_enabled": False}], indirect=True)

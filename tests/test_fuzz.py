@@ -682,7 +682,8 @@ def figures(draw):
         lambda: explorable.Explorable(
             name,
             title=draw.one(["Title", 3]),
-            caption="Reading",
+            caption="Caption",
+            how_to_read="Reading",
             controls=made,
             panels=[drawn],
             rows=draw.one([None, None, [1], [2], [1.0], np.array([1])]),

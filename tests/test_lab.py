@@ -32,7 +32,7 @@ set_language("en")
 def lines(*functions, values=[0.0, 1.0, 2.5]):
     series = [Series(function, [0, 1, 2, 3], function.__name__, focus=i and ("kind", "b") or None) for i, function in enumerate(functions)]
     return Explorable(
-        "lines", title="Lines", caption="",
+        "lines", title="Lines", caption="", how_to_read="",
         controls=[Control("x", values, label="x"), Control("kind", {{"a": "A", "b": "B"}}, label="kind")],
         panels=[
             Lines(title="", x=Axis("i", limits=(0, 3)), y=Axis("y", limits=(0, 8)), series=series),
@@ -592,7 +592,7 @@ def test_an_untrusted_notebook_shows_the_still_picture(lab, saved, state):
     assert image.evaluate("(image) => image.naturalWidth") > 400
     assert "A test figure. n = 8, 7 steps, rising, long." in image.get_attribute("alt")
     caption = notebook.panel.locator("figure.explorable figcaption").first.inner_text()
-    assert caption == "How to read it: rows are i, columns j."
+    assert caption == "Lines, a matrix and a chain."
     notebook.close()
 
 

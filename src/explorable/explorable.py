@@ -104,7 +104,7 @@ class Explorable(anywidget.AnyWidget):
             slots[slot] = Source(function, controls, f"{name}, {where}")
             return slot
 
-        spec = {
+        spec: dict[str, Any] = {
             "name": name,
             "language": language(),
             "address": page_address(),

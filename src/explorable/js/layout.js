@@ -8,12 +8,14 @@ const { columns: COLUMNS, gap: GAP } = LOOK.stage; // a panel takes all columns,
 const TALL = { wide: 420, narrow: 330 }; // pixels for all plots under each other, without ticks and names
 const NARROW = 600; // pixels: the stage of a phone
 const [SHORTEST, TALLEST] = [130, 360]; // pixels of one plot
+const TWEEN = 150; // milliseconds: a state that the next follows sooner is not tweened into
 
 export function makeStage({ panels: specs, rows }, words) {
   const panels = specs.map((spec) => KINDS[spec.kind](spec, words));
   const stage = element("div", { class: "stage" }, ...panels.map((panel) => panel.element));
   const left = [...panels];
   const inRows = rows.map((count) => left.splice(0, count));
+  let drawnAt = -TWEEN; // when it was last drawn
   let width = 0; // as last measured: to read it costs a layout
 
   const gap = () => (width < NARROW ? GAP / 2 : GAP);
@@ -35,6 +37,8 @@ export function makeStage({ panels: specs, rows }, words) {
     const lines = inRows.reduce((sum, row) => sum + Math.ceil(row.length / sideBySide(row)), 0);
     const height = Math.round(Math.min(TALLEST, Math.max(SHORTEST, TALL[width < NARROW ? "narrow" : "wide"] / lines)));
     stage.style.setProperty("--gap", `${gap()}px`);
+    stage.classList.toggle("quick", performance.now() - drawnAt < TWEEN);
+    drawnAt = performance.now();
     return inRows.flatMap((row) => drawRow(row, view, height));
   }
   // Returns whether the width has changed.
