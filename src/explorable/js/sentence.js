@@ -17,8 +17,9 @@ export function makeSentence(said, specs, computed, tag = "output") {
     output.append(text);
     room.append(text);
     if (slot === null) continue;
-    slots.push([slot, output.appendChild(element("b"))]);
-    room.append(element("b", {}, longest(textsOf(slot))));
+    const tag = computed.has(slot) && !said.choices[slot] ? "b" : "span"; // what was measured stands out
+    slots.push([slot, output.appendChild(element(tag))]);
+    room.append(element(tag, {}, longest(textsOf(slot))));
   }
   let timer;
 
