@@ -12,6 +12,21 @@ addEventListener("load", reach);
 addEventListener("resize", reach);
 addEventListener("toggle", reach, true); // folded parts measure nothing until they are opened
 
+// The page's contents step aside where a wide figure reaches over them.
+const contents = document.querySelector(".bd-sidebar-secondary");
+if (contents) {
+  const figures = [...document.querySelectorAll("figure.explorable")];
+  const stepAside = () => {
+    const { left, bottom } = contents.getBoundingClientRect();
+    const covers = (box) => box.right > left && box.top < bottom && box.bottom > 0;
+    contents.classList.toggle(
+      "aside",
+      figures.some((figure) => covers(figure.getBoundingClientRect())),
+    );
+  };
+  for (const event of ["scroll", "resize", "load"]) addEventListener(event, stepAside, { passive: true });
+}
+
 // The menu "Run" closes on Escape, which returns to its button, and on a click elsewhere.
 const menu = document.querySelector("details.launch");
 if (menu) {

@@ -8,6 +8,7 @@ const { columns: COLUMNS, gap: GAP } = LOOK.stage; // a panel takes all columns,
 const TALL = { wide: 420, narrow: 330 }; // pixels for all plots under each other, without ticks and names
 const NARROW = 600; // pixels: the stage of a phone
 const [SHORTEST, TALLEST] = [130, 360]; // pixels of one plot
+const PAPER = 640; // pixels: as wide as a sheet of paper, without its margins
 const TWEEN = 150; // milliseconds: a state that the next follows sooner is not tweened into
 
 export function makeStage({ panels: specs, rows }, words) {
@@ -45,7 +46,10 @@ export function makeStage({ panels: specs, rows }, words) {
   function measure() {
     const before = width;
     width = stage.clientWidth;
-    if (width !== before) stage.style.setProperty("--drawn", `${width}px`); // paper keeps it
+    if (width !== before) {
+      stage.style.setProperty("--drawn", `${width}px`); // paper keeps it
+      stage.style.setProperty("--shrunk", Math.min(1, PAPER / width));
+    }
     return width !== before;
   }
   // Call changed() when the width changes. Returns a function that ends this.
