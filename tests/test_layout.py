@@ -106,6 +106,47 @@ def test_on_paper_the_ends_of_long_lines_and_the_answers_are_whole(browser, site
     visit.close()
 
 
+# The page with the tallest figure
+FIGURES = "/comparison.html"
+
+
+@pytest.fixture
+def figures(browser, site):
+    visit = Visit(browser)
+    yield visit.open(site + FIGURES)
+    visit.close()
+
+
+@pytest.mark.parametrize("width", [320, 390, 768, 769, 1199, 1280, 1600])
+def test_a_figures_controls_stick_below_the_header_while_its_stage_is_in_view(figures, width):
+    figures.set_viewport_size({"width": width, "height": 900})
+    figure = figures.locator("figure.explorable").first
+    figure.locator(".stage").evaluate("(stage) => scrollBy(0, stage.getBoundingClientRect().top - 100)")
+    box = figure.locator(".controls").first.bounding_box()
+    header = figures.locator(".bd-header-article").bounding_box()
+    assert box["y"] == pytest.approx(header["y"] + header["height"], abs=1)
+    assert figures.evaluate(
+        "([x, y]) => document.elementFromPoint(x, y).closest('.controls') !== null", [box["x"] + 2, box["y"] + 8]
+    )
+    figure.locator(".foot").evaluate("(foot) => scrollBy(0, foot.getBoundingClientRect().top - 60)")
+    assert figure.locator(".controls").first.bounding_box()["y"] < 0  # they leave with the stage
+
+
+@pytest.mark.parametrize("width", [1200, 1280, 1600])
+def test_a_figure_reaches_into_the_margin_and_the_contents_step_aside(figures, width):
+    figures.set_viewport_size({"width": width, "height": 800})
+    figures.evaluate("scrollTo(0, 0)")
+    contents = figures.locator(".bd-sidebar-secondary")
+    figures.wait_for_function("!document.querySelector('.bd-sidebar-secondary.aside')")
+    figure = figures.locator("figure.explorable").first
+    figure.evaluate("(figure) => figure.scrollIntoView()")
+    figures.wait_for_function("getComputedStyle(document.querySelector('.bd-sidebar-secondary')).opacity === '0'")
+    box, aside = figure.bounding_box(), contents.bounding_box()
+    assert aside["x"] < box["x"] + box["width"] <= width and box["width"] >= 890
+    contents.locator("a").first.focus()  # by keyboard they can be reached all the same
+    figures.wait_for_function("getComputedStyle(document.querySelector('.bd-sidebar-secondary')).opacity === '1'")
+
+
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_without_javascript_code_is_readable_in_a_dark_system(browser, site, edition):
     visit = Visit(browser, color_scheme="dark", java_script_enabled=False)
