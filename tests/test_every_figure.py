@@ -230,34 +230,3 @@ def test_its_parts_are_what_readers_and_their_tools_know(page, figure):
     assert pictures.count() == len(figure._panels)
     labels = pictures.evaluate_all("(all) => all.map((one) => one.getAttribute('aria-label'))")
     assert all(panel["title"] in label for panel, label in zip(figure._spec["panels"], labels))
-
-
-# The height of a figure and the overflow of the page at every value of every control, each moved from the start
-HEIGHTS = """(figure) => {
-  const heights = new Set();
-  const note = () => heights.add(`${Math.round(figure.getBoundingClientRect().height)} px, ${document.documentElement.scrollWidth} wide`);
-  const choose = (input, value) => {
-    if (input.type === "checkbox") input.checked = value;
-    else input.value = value;
-    input.dispatchEvent(new Event("input", { bubbles: true }));
-    note();
-  };
-  for (const details of figure.querySelectorAll(".more")) details.open = true;
-  for (const input of figure.querySelectorAll(".controls [name]")) {
-    const start = input.type === "checkbox" ? input.checked : input.value;
-    const count = input.options?.length ?? (input.type === "checkbox" ? 2 : Number(input.max) + 1);
-    for (let value = 0; value < count; value++) choose(input, input.type === "checkbox" ? Boolean(value) : value);
-    choose(input, start);
-  }
-  return [...heights];
-}"""
-
-
-@pytest.mark.parametrize("edition", EDITIONS)
-@pytest.mark.parametrize("width", [320, 390, 1280])
-def test_no_control_shifts_what_is_below_or_makes_the_page_wider(browser, name, edition, width, tmp_path):
-    (tmp_path / "page.html").write_text(page_of([made(name, edition)], edition), encoding="utf-8")
-    visit = Visit(browser, viewport={"width": width, "height": 900})
-    heights = visit.open((tmp_path / "page.html").as_uri()).locator("figure").evaluate(HEIGHTS)
-    assert len(heights) == 1 and int(heights[0].split()[-2]) <= width
-    visit.close()
