@@ -12,7 +12,7 @@ SHOWN = {  # the figures of a page, in their order
     "index": ["influence"],
     "recurrence": ["time-chain", "gradient-decay"],
     "convolution": ["receptive-field", "effective-field"],
-    "attention": ["attention-map", "dilution"],
+    "attention": ["one-query", "attention-map", "dilution"],
     "comparison": ["influence", "cost"],
     "main-part": ["alignment", "recall", "heads"],
 }

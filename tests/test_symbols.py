@@ -59,7 +59,14 @@ def figure_symbols(path):
     """Return what a figure writes beside its controls and axes."""
     calls = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Call)]
     values = [keyword.value for call in calls for keyword in call.keywords if keyword.arg == "symbol"]
-    return [ast.literal_eval(value) for value in values]
+    return [written_text(value) for value in values]
+
+
+def written_text(value):
+    """Return a text as it stands in the code; of an f-string, what stands around its numbers."""
+    if isinstance(value, ast.JoinedStr):
+        return "".join(part.value for part in value.values if isinstance(part, ast.Constant))
+    return ast.literal_eval(value)
 
 
 def formulas(edition):

@@ -5,6 +5,7 @@ from .axis import Axis
 from .cache import Cache
 from .control import Control
 from .explorable import Explorable
+from .panels.diagram import Diagram, Edge, Node
 from .panels.graph import Graph
 from .panels.heatmap import Companion, Heatmap
 from .panels.lines import Lines, Rule, Series
@@ -17,10 +18,13 @@ __all__ = [
     "Choice",
     "Companion",
     "Control",
+    "Diagram",
+    "Edge",
     "Explorable",
     "Graph",
     "Heatmap",
     "Lines",
+    "Node",
     "Rule",
     "Sentence",
     "Series",

@@ -20,7 +20,7 @@ export function ticksBetween([low, high], count, whole) {
 }
 
 // A symbol like s_{T−l} as tspans: letters italic, what follows _ lowered.
-function symbolSpans(symbol) {
+export function symbolSpans(symbol) {
   const spans = [];
   for (const [, lowered, braced, letters, other] of symbol.matchAll(/_(?:\{([^}]*)\}|(.))|([A-Za-z]+)|([^A-Za-z_]+)/gu)) {
     const text = lowered ?? braced ?? letters ?? other;

@@ -73,14 +73,14 @@ SYMBOLS = (
     Symbol("Q", "Q", "", r"L \times d_k", Text(zh="查询，一行一个", en="queries, one a row")),
     Symbol("K", "K", "", r"S \times d_k", Text(zh="键，一行一个", en="keys, one a row")),
     Symbol("V", "V", "", r"S \times d_v", Text(zh="值，一行一个", en="values, one a row")),
-    Symbol("q_i", "", "", "d_k", Text(zh="第 $i$ 个查询", en="query $i$")),
-    Symbol("k_j", "", "", "d_k", Text(zh="第 $j$ 个键", en="key $j$")),
-    Symbol("v_j", "", "", "d_v", Text(zh="第 $j$ 个值", en="value $j$")),
+    Symbol("q_i", "", "q_i", "d_k", Text(zh="第 $i$ 个查询", en="query $i$")),
+    Symbol("k_j", "", "k_j", "d_k", Text(zh="第 $j$ 个键", en="key $j$")),
+    Symbol("v_j", "", "v_j", "d_v", Text(zh="第 $j$ 个值", en="value $j$")),
     Symbol("L", "L", "", "", Text(zh="查询的个数", en="number of queries")),
     Symbol("S", "S", "", "", Text(zh="键的个数", en="number of keys")),
     Symbol("d_k", "", "", "", Text(zh="查询和键的分量个数", en="components of a query and of a key")),
     Symbol("d_v", "", "", "", Text(zh="值的分量个数", en="components of a value")),
-    Symbol("s_{ij}", "", "", "", Text(zh="查询 $i$ 给键 $j$ 打的分", en="score that query $i$ gives to key $j$")),
+    Symbol("s_{ij}", "", "s_{ij}", "", Text(zh="查询 $i$ 给键 $j$ 打的分", en="score that query $i$ gives to key $j$")),
     Symbol("A", "", "", r"L \times S", Text(zh="权重，每行之和为 1", en="weights: each row adds up to 1")),
     Symbol(
         "a_{ij}", "", "a_{ij}", "", Text(zh="查询 $i$ 给键 $j$ 的权重", en="weight that query $i$ gives to key $j$")

@@ -1,0 +1,270 @@
+"""Diagram: boxes and the arrows between them, which light up as the controls say."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from inspect import Signature, signature
+from typing import Any
+
+import numpy as np
+from matplotlib.colors import to_rgb
+from matplotlib.patches import FancyArrowPatch, FancyBboxPatch
+
+from ..frames import Frames, View
+from ..look import COLORS, check_look
+from ..source import Add
+from ..text import Words
+from .panel import AddWords, Panel
+
+__all__ = ["Diagram", "Edge", "Node"]
+
+SHAPES = ("box", "circle", "frame", "text")
+ALIGNS = ("start", "middle", "end")
+TAB = "\t"  # between what is written on one part and on the next, all of which is one text in the frames
+CIRCLE = 0.03  # of the width of a still picture: how wide a circle is
+
+
+@dataclass(frozen=True)
+class Node:
+    """One box, at a column and a row of a grid that is as wide as the panel; rows count upwards.
+
+    name: what edges and functions call it.  symbol and label: a symbol such as ``h_{t-1}`` and words, one above the
+    other.  shape: a box; a circle, for an operation; a frame, which lies behind others and cannot be picked; a text
+    without a border.  size: how many columns and rows a box or a frame takes.  align: which end of a text is at its column.
+    """
+
+    name: str
+    column: float
+    row: float
+    symbol: str = ""
+    label: Words = ""
+    shape: str = "box"
+    color: str = "grey"
+    size: tuple[float, float] = (0.8, 0.6)
+    align: str = "middle"
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An arrow from one node to another.
+
+    via: corners on its way, as (column, row).  color: that of the node that it enters when left out.
+    """
+
+    start: str
+    end: str
+    via: tuple[tuple[float, float], ...] = ()
+    color: str | None = None
+    dashed: bool = False
+
+    @property
+    def name(self) -> tuple[str, str]:
+        return self.start, self.end
+
+
+@dataclass(frozen=True)
+class Diagram(Panel):
+    """Nodes and the arrows between them; picking a node shows what it is computed from.
+
+    The functions return dicts from what they speak of, the name of a node or (start, end) of an edge.
+    lit: how strongly it is lit, from 0 to 1; None: it is not there; what is not named is at 0.  written: numbers as
+    text, below a node's symbol or on the middle of an edge.  moved: (column, row) of nodes that move.
+    flow: "up" or "right", where an arrow to a node that is neither above nor beside another leads to.
+    """
+
+    kind = "diagram"
+    nodes: list[Node]
+    edges: list[Edge]
+    title: Words
+    lit: Callable[..., Any]
+    written: Callable[..., Any] | None = None
+    moved: Callable[..., Any] | None = None
+    flow: str = "up"
+
+    def spec(self, add: Add, add_words: AddWords) -> dict:
+        where = f"diagram {str(self.title)!r}"
+        self.check_parts(where)
+        names = [node.name for node in self.nodes]
+        colors = {node.name: node.color for node in self.nodes}
+        places = {node.name: (node.column, node.row) for node in self.nodes}
+        moved = self.over(names, self.moved or (lambda: {}), where, "moved", lambda name: places[name])
+        keys = [*names, *(edge.name for edge in self.edges)]
+        lit = self.over(keys, self.lit, where, "lit", lambda _: 0)
+        written = self.over(keys, self.written or (lambda: {}), where, "written", lambda _: "")
+        return {
+            "kind": self.kind,
+            "title": str(self.title),
+            "parts": [
+                {
+                    "symbol": node.symbol,
+                    "label": str(node.label),
+                    "shape": node.shape,
+                    "color": node.color,
+                    "size": node.size,
+                    "align": node.align,
+                }
+                for node in self.nodes
+            ],
+            "edges": [
+                {
+                    "ends": [names.index(edge.start), names.index(edge.end)],
+                    "via": edge.via,
+                    "color": edge.color or colors[edge.end],
+                    "dashed": edge.dashed,
+                }
+                for edge in self.edges
+            ],
+            "flow": self.flow,
+            "limits": self.limits,
+            "places": add(moved, f"{where} moved", (None, 2), resolution=0.001),
+            "lit": add(
+                signed(lambda values: [strength(one) for one in values], lit), f"{where} lit", (None,), resolution=0.001
+            ),
+            "written": add_words(signed(lambda values: joined(values, where), written), f"{where} written"),
+        }
+
+    @property
+    def limits(self) -> list[list[float]]:
+        """The columns and rows that all nodes and corners take."""
+        corners = [corner for edge in self.edges for corner in edge.via]
+        columns, rows = [column for column, _ in corners], [row for _, row in corners]
+        for node in self.nodes:
+            wide, high = (0, 0) if node.shape in ("circle", "text") else node.size
+            columns += [node.column - wide / 2, node.column + wide / 2]
+            rows += [node.row - high / 2, node.row + high / 2]
+        return [[min(columns), max(columns)], [min(rows), max(rows)]]
+
+    def check_parts(self, where: str) -> None:
+        """Raise a ValueError for parts that cannot be drawn."""
+        names = [node.name for node in self.nodes]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"{where} has nodes {twice} more than once: give each its own name")
+        for node in self.nodes:
+            check_look(f"{where}, node {node.name!r},", node.color, "circle")
+            if node.shape not in SHAPES or node.align not in ALIGNS:
+                raise ValueError(
+                    f"{where}, node {node.name!r}, has shape {node.shape!r} and align {node.align!r}: "
+                    f"choose from {SHAPES} and {ALIGNS}"
+                )
+        keys = [edge.name for edge in self.edges]
+        if stray := sorted({end for ends in keys for end in ends} - set(names)):
+            raise ValueError(f"{where}: edges end at nodes {stray}, but it has {names}")
+        if twice_drawn := sorted({key for key in keys if keys.count(key) > 1}):
+            raise ValueError(f"{where} has edges {twice_drawn} more than once: at most 1 leads from a node to another")
+
+    def over(self, keys: list, function: Callable[..., Mapping], where: str, what: str, default: Callable) -> Callable:
+        """Return a function of the same controls that gives its value for each key in turn.
+
+        It raises ValueError for a key that no node and no edge has.
+        """
+
+        def values(given: Mapping) -> list:
+            if stray := [key for key in given if key not in keys]:
+                raise ValueError(f"{where}: {what} names {stray}, but it has the nodes and edges {keys}")
+            return [given.get(key, default(key)) for key in keys]
+
+        return signed(values, function)
+
+    def check(self, spec: dict, frames: Frames, where: str) -> None:
+        for view in frames.views(spec["lit"]):
+            lit = view.array(spec["lit"])
+            if outside := [value for value in lit.tolist() if value > 1 or -np.inf < value < 0]:
+                raise ValueError(f"{where}: lit gave {outside}: it must lie between 0 and 1, or be None")
+        # the widest text of each node, for which the browser chooses its type, so that no control changes it
+        for i, part in enumerate(spec["parts"]):
+            lines = [part["symbol"].replace("_", ""), part["label"]]
+            for view in frames.views(spec["written"]):
+                lines += view.words(spec["written"]).split(TAB)[i].split("\n")
+            part["widest"] = max(text_width(line) for line in lines)
+
+    def at(self, spec: dict, view: View) -> dict:
+        """Where its nodes are, how strongly nodes and then edges are lit, and what is written on them."""
+        return {
+            "kind": self.kind,
+            "limits": spec["limits"],
+            "places": view.array(spec["places"]),
+            "lit": view.array(spec["lit"]),
+            "written": view.words(spec["written"]).split(TAB),
+        }
+
+    def draw(self, spec: dict, view: View, axes: Any) -> None:
+        shown = self.at(spec, view)
+        places, lit, written = shown["places"].tolist(), shown["lit"].tolist(), shown["written"]
+        axes.set(xlim=shown["limits"][0], ylim=shown["limits"][1])
+        axes.axis("off")
+        there = [value >= 0 for value in lit]
+        outlines = [
+            draw_node(*one, axes) if here else None for one, here in zip(zip(self.nodes, places, lit, written), there)
+        ]
+        for edge, drawn, value in zip(self.edges, spec["edges"], lit[len(self.nodes) :]):
+            start, end = drawn["ends"]
+            if value >= 0:
+                ways = [places[start], *edge.via, places[end]]
+                color = shade(drawn["color"], value)
+                draw_edge(ways, [outlines[start], outlines[end]], color, value, edge.dashed, axes)
+
+
+def signed(function: Callable, inner: Callable) -> Callable:
+    """Return function(inner(…)), with the parameters of inner, which name its controls."""
+
+    def outer(**settings):
+        return function(inner(**settings))
+
+    outer.__signature__ = signature(inner) if callable(inner) else Signature()  # type: ignore[attr-defined]
+    return outer
+
+
+def text_width(text: str) -> float:
+    """Return about how wide a text is in type of 13 pixels."""
+    return sum(13 if letter > "⺀" else 4 if letter in " (),.:;|'il/½" else 7.6 for letter in text)
+
+
+def strength(lit: float | None) -> float:
+    """Return how strongly a part is lit, −∞ for one that is not there."""
+    return -np.inf if lit is None else float(lit)
+
+
+def joined(texts: list, where: str) -> str:
+    """Return what is written as one text. Raises ValueError for what is no text, or would be read as several."""
+    if wrong := [text for text in texts if not isinstance(text, str) or TAB in text]:
+        raise ValueError(f"{where}: written gave {wrong}: each must be str, without a tab")
+    return TAB.join(texts)
+
+
+def shade(color: str, lit: float) -> tuple[float, ...]:
+    """Return a color as a still picture mixes it with grey where it is not fully lit."""
+    full, grey = (np.array(to_rgb(COLORS[name]["still"])) for name in (color, "grey"))
+    return tuple(grey + (full - grey) * lit)
+
+
+def draw_node(node: Node, place: list[float], lit: float, text: str, axes: Any) -> Any:
+    """Draw a node on a still picture, its symbol and what is written, and return its outline; None for a text."""
+    lines = [f"${node.symbol}$"] if node.symbol else []
+    axes.text(*place, "\n".join([*lines, *([text] if text else [])]), ha="center", va="center", fontsize=8, zorder=3)
+    if node.shape == "text":
+        return None
+    style: dict[str, Any] = {
+        "edgecolor": shade(node.color, lit),
+        "facecolor": "none" if node.shape == "frame" else "white",
+    }
+    style |= {"linestyle": "--" if node.shape == "frame" else "-", "linewidth": 0.7 + 0.8 * lit}
+    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
+    aspect = 2 * (high - low) / (right - left)  # of the axes, about twice as wide as they are high
+    wide, high = (CIRCLE * (right - left), CIRCLE * aspect * (right - left)) if node.shape == "circle" else node.size
+    corner = (place[0] - wide / 2, place[1] - high / 2)
+    round_off = f"round,pad=0,rounding_size={0.5 * wide if node.shape == 'circle' else 0.01 * (right - left)}"
+    return axes.add_patch(FancyBboxPatch(corner, wide, high, round_off, mutation_aspect=aspect, zorder=2, **style))
+
+
+def draw_edge(ends: list, outlines: list, color: tuple[float, ...], lit: float, dashed: bool, axes: Any) -> None:
+    """Draw an arrow through some places on a still picture, from the outline of one node to that of another."""
+    style: dict[str, Any] = {
+        "color": color,
+        "linewidth": 0.6 + 0.9 * lit,
+        "linestyle": "--" if dashed else "-",
+        "zorder": 1,
+    }
+    for start, end in zip(ends[:-2], ends[1:]):
+        axes.plot(*zip(start, end), **style)
+    style |= {"arrowstyle": "-|>", "mutation_scale": 7, "shrinkA": 0, "shrinkB": 0}
+    style |= {"patchA": outlines[0] if len(ends) == 2 else None, "patchB": outlines[1]}
+    axes.add_patch(FancyArrowPatch(ends[-2], ends[-1], **style))
