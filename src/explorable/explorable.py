@@ -90,8 +90,8 @@ class Explorable(anywidget.AnyWidget):
         folded = {"how_to_read": how_to_read, "limits": limits}
         check_name_and_words(name, {"title": title, "caption": caption} | folded)
         rows = rows or [len(panels)]
-        if sum(rows) != len(panels) or not set(rows) <= {1, 2, 3}:
-            raise ValueError(f"rows {rows} place {sum(rows)} panels of {len(panels)}: place each, 1 to 3 in a row")
+        if sum(rows) != len(panels) or not set(rows) <= {1, 2, 3, 4}:
+            raise ValueError(f"rows {rows} place {sum(rows)} panels of {len(panels)}: place each, 1 to 4 in a row")
         sources: list[Source] = []
         slots = sources_of_words(name, [sentence, *([detail] if detail else [])], controls)
 

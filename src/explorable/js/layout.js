@@ -5,7 +5,7 @@ import { makeColorBars } from "./color_bar.js";
 import { element } from "./elements.js";
 import { KINDS } from "./kinds.js";
 
-const { columns: COLUMNS, gap: GAP } = LOOK.stage; // a panel takes all columns, a half or a third
+const { columns: COLUMNS, gap: GAP } = LOOK.stage; // a panel takes all columns, a half, a third or a quarter
 const TALL = { wide: 420, narrow: 330 }; // pixels for all plots under each other, without ticks and names
 const NARROW = 600; // pixels: the stage of a phone
 const [SHORTEST, TALLEST] = [130, 360]; // pixels of one plot
@@ -23,10 +23,11 @@ export function makeStage({ panels: specs, rows }, words) {
   let width = 0; // as last measured: to read it costs a layout
 
   const gap = () => (width < NARROW ? GAP / 2 : GAP);
-  // How many panels of a row stand side by side.
+  // How many panels of a row stand side by side: of four rather two and two than three and one.
   function sideBySide(row) {
     const narrowest = Math.max(...row.map((panel) => panel.narrowest));
-    return Math.min(row.length, Math.max(1, Math.floor((width + gap()) / (narrowest + gap()))));
+    const most = Math.max(1, Math.floor((width + gap()) / (narrowest + gap())));
+    return Math.ceil(row.length / Math.ceil(row.length / most));
   }
   // Where each panel of a row stands, `side` of them in a line: its line and column, its width, and how far it is off its
   // part of the stage. All are equally wide, unless each says what it needs beside its plot: then the plots are.

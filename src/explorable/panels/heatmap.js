@@ -69,6 +69,7 @@ class Heatmap {
     const { panel, below } = this;
     const wordsAt = (slot) => (slot ? view.at(slot).split(" ") : null);
     const limits = view.at(panel.scale.limits).values;
+    this.element.classList.toggle("faint", panel.faint_at !== null && view.value(panel.faint_at[0]) === panel.faint_at[1]);
     const { shape, values } = view.at(panel.matrix);
     this.companion = panel.companion && view.at(panel.companion.matrix).values;
     [this.rowWords, this.columnWords] = [wordsAt(panel.row_words), wordsAt(panel.column_words)];

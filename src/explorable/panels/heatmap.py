@@ -34,8 +34,8 @@ class Heatmap(Panel):
     row_words and column_words: a short word for each row and column, written instead of its number; lists of them, or
     functions of controls.  companion: what is read out with the number of a picked cell.  color and mark: of the title
     above the matrix, as a series has them; without a color the title is not drawn.  word_colors: {word: color}, for
-    words that name kinds of rows and columns.  Heatmaps that stand side by side and name their rows alike have the same
-    rows, which the first of them numbers.
+    words that name kinds of rows and columns.  faint_at=("without", "a"): drawn faint where that control has that value.
+    Heatmaps that stand side by side and name their rows alike have the same rows, which the first of them numbers.
     """
 
     kind = "heatmap"
@@ -50,6 +50,7 @@ class Heatmap(Panel):
     color: str | None = None
     mark: str = "circle"
     word_colors: dict[str, str] | None = None
+    faint_at: tuple[str, Any] | None = None
 
     def spec(self, add: Add, add_words: AddWords) -> dict:
         where = f"heatmap {str(self.title)!r}"
@@ -74,7 +75,16 @@ class Heatmap(Panel):
             "color": self.color,
             "mark": self.mark,
             "word_colors": self.word_colors,
+            "faint_at": list(self.faint_at) if self.faint_at else None,
         }
+
+    def controls_used(self, grids: dict[str, list], where: str) -> set[str]:
+        if not self.faint_at:
+            return set()
+        control, value = self.faint_at
+        if value not in grids.get(control, []) or type(value) is not type(grids[control][0]):
+            raise ValueError(f"{where}: a heatmap is faint at {control} = {value!r}, which no control offers")
+        return {control}
 
     def check(self, spec: dict, frames: Frames, where: str) -> None:
         self.scale.check(spec["scale"], frames, where)
@@ -120,7 +130,7 @@ class Heatmap(Panel):
         for words, axis in ((shown["rowWords"], axes.yaxis), (shown["columnWords"], axes.xaxis)):
             if words:
                 axis.set_ticks(range(1, len(words) + 1), words, fontsize=7)
-        axes.tick_params(axis="x", rotation=90 if shown["columnWords"] else 0)
+        axes.tick_params(axis="x", rotation=90 if max(map(len, shown["columnWords"]), default=0) > 1 else 0)
         self.scale.draw(axes.figure.colorbar(image, ax=axes, orientation="horizontal").ax.xaxis)
 
 
