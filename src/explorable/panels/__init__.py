@@ -1,5 +1,6 @@
 """The kinds of panel that a figure is made of. A new kind is two files, such as heatmap.py and heatmap.js, and a place in this list."""
 
+from .arcs import Arcs
 from .graph import Graph
 from .heatmap import Heatmap
 from .lines import Lines
@@ -7,4 +8,4 @@ from .panel import Panel
 
 __all__ = ["KINDS", "Panel"]
 
-KINDS: list[type[Panel]] = [Lines, Heatmap, Graph]
+KINDS: list[type[Panel]] = [Lines, Heatmap, Graph, Arcs]
