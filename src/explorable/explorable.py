@@ -242,12 +242,15 @@ def check_name_and_words(name: str, words: dict[str, Words]) -> None:
 
 
 def check_controls(controls: list[Control]) -> None:
-    """Raise a ValueError where two controls share a name, or one has a name that the widget itself uses."""
+    """Raise a ValueError where two controls share a name, one has a name that the widget uses, or plays until no slider."""
     names = [control.name for control in controls]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"controls {twice} are named more than once")
     if taken := [name for name in names if hasattr(Explorable, name)]:
         raise ValueError(f"controls {taken} have names that every widget uses for itself: choose others")
+    sliders = [control.name for control in controls if control.kind == "range"]
+    if lost := [control.until for control in controls if control.until and control.until not in sliders]:
+        raise ValueError(f"controls play until the value of {lost}, but the sliders are {sliders}")
 
 
 def check_settings(sources: list[Source]) -> None:

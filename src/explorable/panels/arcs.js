@@ -60,7 +60,7 @@ class Arcs {
   column(words, x, anchor) {
     const size = `font-size: ${Math.min(LARGEST, 0.95 * this.gap).toFixed(1)}px`;
     return words.map((word, i) => {
-      const text = textAt(`word ${word.startsWith("*") ? "wrong" : ""}`, x, this.heightOf(i + 1) + 4, anchor, word);
+      const text = textAt(`arc-word ${word.startsWith("*") ? "wrong" : ""}`, x, this.heightOf(i + 1) + 4, anchor, word);
       text.setAttribute("style", size);
       return text;
     });
@@ -150,11 +150,12 @@ class Arcs {
     this.texts.row.forEach((text, i) => text.classList.toggle("lit", Boolean(shown) && i + 1 === pick.row));
     this.texts.column.forEach((text, j) => text.classList.toggle("lit", Boolean(shown) && j + 1 === pick.column));
     if (!shown) return null;
+    const say = (text) => ({ place, said: [{ color: null, mark: null, text }] });
     const place = `${panel.rows} ${pick.row}${words.colon}${this.rowWords[pick.row - 1]}`;
-    if (!this.isOpen()) return { place, text: `${this.rowWords[pick.row - 1]} ← ${panel.through}` };
+    if (!this.isOpen()) return say(`${this.rowWords[pick.row - 1]} ← ${panel.through}`);
     const from = this.strongest(pick.row);
     const most = `${this.rowWords[pick.row - 1]} ← ${this.columnWords[from - 1]} ${amountText(this.at(pick.row, from), panel.scale)}`;
-    return { place, text: panel.title + words.is + most };
+    return say(panel.title + words.is + most);
   }
 
   // Each word at the right with where most of its weight goes.
