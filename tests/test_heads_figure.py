@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from chromium import Visit, page_of
 from figure_reading import Reading
 
 from why_attention.figures import heads
@@ -11,7 +12,7 @@ from why_attention.tasks.induction import EXPERIMENT, load, remove_head, tokens_
 QUANTUM = 0.01  # of a weight; one that is not 0 is kept as this at least
 KEPT = 0.0051
 KEPT_SCORE = 0.0011
-MAP, CURVES = 0, 1
+CURVES = 4
 
 
 @pytest.fixture(scope="module")
@@ -19,8 +20,12 @@ def figure():
     return Reading(heads.figure())
 
 
-def drawn(figure, **values):
-    return figure.array(figure.panels[MAP]["matrix"], **values)
+def drawn(figure, layer, head, **values):
+    return figure.array(figure.panels[heads.HEADS.index((layer, head))]["matrix"], **values)
+
+
+def said(figure, slot, layer, head, **values):
+    return figure.words(f"{slot}{layer}{head}", **values)
 
 
 def scores_by_hand(model, sequence, layer):
@@ -43,7 +48,7 @@ def test_maps_are_those_of_the_stored_model(figure, layer, ablate):
     for sequence in figure.grids["sequence"]:
         A = scores_by_hand(model, sequence, layer)
         for head in (1, 2):
-            now = drawn(figure, layer=layer, head=head, sequence=sequence, ablate=ablate)
+            now = drawn(figure, layer, head, sequence=sequence, ablate=ablate)
             no_path = np.triu(np.ones(now.shape, bool), 1)
             assert np.array_equal(np.isneginf(now), no_path)
             expected = A[head - 1].clamp_min(QUANTUM).numpy()
@@ -52,23 +57,48 @@ def test_maps_are_those_of_the_stored_model(figure, layer, ablate):
 
 def test_each_row_and_column_is_named_by_its_token(figure):
     for sequence in figure.grids["sequence"]:
-        for key in ("row_words", "column_words"):
-            assert figure.words(figure.panels[MAP][key], sequence=sequence).split() == list(sequence)
+        for panel in figure.panels[:CURVES]:
+            for key in ("row_words", "column_words"):
+                assert figure.words(panel[key], sequence=sequence).split() == list(sequence)
+
+
+def test_the_four_maps_are_named_and_the_one_taken_out_is_faint(figure):
+    assert [panel["title"] for panel in figure.panels[:CURVES]] == [f"第 {i} 层第 {j} 头" for i, j in heads.HEADS]
+    assert [panel["faint_at"] for panel in figure.panels[:CURVES]] == [["ablate", f"{i}.{j}"] for i, j in heads.HEADS]
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_four_stand_side_by_side_or_two_and_two_and_a_pick_marks_all(browser, tmp_path, width):
+    (tmp_path / "page.html").write_text(page_of([heads.figure()]), encoding="utf-8")
+    visit = Visit(browser, viewport={"width": width, "height": 844})
+    page = visit.open((tmp_path / "page.html").as_uri())
+    boxes = [canvas.bounding_box() for canvas in page.locator("canvas").all()]
+    tops = [round(box["y"]) for box in boxes]
+    assert len(set(tops)) == (1 if width == 1280 else 2)
+    assert len({(round(box["width"]), round(box["height"])) for box in boxes}) == 1
+    page.mouse.move(boxes[0]["x"] + 0.5 * boxes[0]["width"], boxes[0]["y"] + 0.8 * boxes[0]["height"])
+    rings = page.locator("rect.ring")
+    assert rings.evaluate_all("(all) => all.map((ring) => ring.getAttribute('display'))") == 4 * ["inline"]
+    page.locator('[name="ablate"]').select_option(index=3)
+    faint = page.locator(".layered").evaluate_all("(all) => all.map((one) => one.matches('.faint'))")
+    assert faint == [False, False, True, False]
+    visit.close()
 
 
 def test_the_first_picture_is_the_stripe_of_the_previous_token(figure):
-    A = np.where(np.isneginf(drawn(figure)), 0, drawn(figure))
+    A = drawn(figure, 1, 2)
+    A = np.where(np.isneginf(A), 0, A)
     assert np.median(A.diagonal(-1)) > 0.7
-    assert "第 1 层第 2 个头是前一个 token 头：" in figure.sentence()
+    assert "第 2 头是前一个 token 头；" in figure.figure.at()["detail"]
 
 
 def test_sequences_repeat_as_their_words_say(figure):
-    eight, five, twelve, shuffled, none = figure.grids["sequence"]
-    assert eight == 3 * eight[:8] and five == 4 * five[:5] and twelve == 2 * twelve[:12]
-    assert [len(set(part)) for part in (eight, five, twelve, none)] == [8, 5, 12, len(none)]
-    assert sorted(shuffled[12:]) == sorted(shuffled[:12]) and len(set(shuffled[:12])) == 12
-    following = {shuffled[i : i + 2] for i in range(11)}
-    assert not following & {shuffled[i : i + 2] for i in range(12, 23)}  # no pair comes again
+    eight, five, shuffled, none = figure.grids["sequence"]
+    assert eight == 2 * eight[:8] and five == 3 * five[:5]
+    assert [len(set(part)) for part in (eight, five, none)] == [8, 5, 16]
+    assert sorted(shuffled[8:]) == sorted(shuffled[:8]) and len(set(shuffled[:8])) == 8
+    following = {shuffled[i : i + 2] for i in range(7)}
+    assert not following & {shuffled[i : i + 2] for i in range(7, 15)}  # no pair comes again
 
 
 def on_target(A, sequence):
@@ -82,29 +112,28 @@ def on_target(A, sequence):
 
 @pytest.mark.parametrize("head", [1, 2])
 def test_induction_heads_follow_the_content_wherever_it_comes_again(figure, head):
-    for sequence in list(figure.grids["sequence"])[:4]:
-        A = drawn(figure, layer=2, head=head, sequence=sequence)
+    for sequence in list(figure.grids["sequence"])[:3]:
+        A = drawn(figure, 2, head, sequence=sequence)
         assert np.mean(on_target(A, sequence)) > 0.7
 
 
 def test_scores_in_the_sentence_are_those_of_the_map(figure):
     for sequence in figure.grids["sequence"]:
         for layer, head in heads.HEADS:
-            setting = {"layer": layer, "head": head, "sequence": sequence}
             A = scores_by_hand(load(), sequence, layer)[head - 1].numpy()
-            assert float(figure.words("previous", **setting)) == pytest.approx(A.diagonal(-1).mean(), abs=KEPT)
-            said = figure.words("followed", **setting)
+            previous = float(said(figure, "previous", layer, head, sequence=sequence))
+            assert previous == pytest.approx(A.diagonal(-1).mean(), abs=KEPT)
+            followed = said(figure, "followed", layer, head, sequence=sequence)
             if len(set(sequence)) == len(sequence):
-                assert said == "—"
+                assert followed == "—"
             else:
-                assert float(said) == pytest.approx(np.mean(on_target(A, sequence)), abs=KEPT)
+                assert float(followed) == pytest.approx(np.mean(on_target(A, sequence)), abs=KEPT)
 
 
 def test_jobs_are_read_off_the_test_sequences(figure):
-    jobs = {(layer, head): figure.sentence(layer=layer, head=head).split("：")[0] for layer, head in heads.HEADS}
-    assert jobs[1, 1].endswith("两种头都算不上") and jobs[1, 2].endswith("是前一个 token 头")
-    assert jobs[2, 1].endswith("是归纳头") and jobs[2, 2].endswith("是归纳头")
-    assert "两种头都算不上" in figure.sentence(layer=2, head=1, ablate="1.2")
+    jobs = "第 1 层：第 1 头是别的头，第 2 头是前一个 token 头；第 2 层：第 1 头是归纳头，第 2 头是归纳头"
+    assert jobs in figure.figure.at()["detail"]
+    assert "第 2 层：第 1 头是别的头，第 2 头是别的头" in figure.figure.at(ablate="1.2")["detail"]
 
 
 def test_accuracies_are_the_stored_ones_and_what_ablation_leaves(figure):
@@ -121,16 +150,16 @@ def test_the_guess_is_what_came_after_the_last_letter_where_anything_did(figure)
     for sequence in repeated:
         assert figure.words("guess", sequence=sequence) == sequence[sequence.index(sequence[-1]) + 1]
         assert float(figure.words("probability", sequence=sequence)) > 0.9
-        assert "跟在后面的正是它" in figure.sentence(sequence=sequence)
-    assert "无从猜起" in figure.sentence(sequence=none)
-    assert "跟在后面的不是它" in figure.sentence(ablate="1.2")
+        assert "，正是末尾的字母" in figure.figure.at(sequence=sequence)["detail"]
+    assert "没有根据" in figure.figure.at(sequence=none)["detail"]
+    assert "，不是末尾的字母" in figure.figure.at(ablate="1.2")["detail"]
 
 
 def test_without_the_previous_token_head_the_stripe_above_is_gone(figure):
     for head in (1, 2):
-        whole, left = (float(figure.words("followed", layer=2, head=head, ablate=one)) for one in ("none", "1.2"))
+        whole, left = (float(said(figure, "followed", 2, head, ablate=one)) for one in ("none", "1.2"))
         assert whole > 0.7 and left < 0.5 * whole
-    assert "去掉一个头以后，测试序列重复的部分猜对的比例是" in figure.sentence(ablate="1.2")
+    assert figure.sentence(ablate="1.2").startswith("去掉第 1 层第 2 头，重复的部分猜对 ")
 
 
 def test_curves_are_the_stored_ones_of_all_seeds(figure):

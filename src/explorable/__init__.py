@@ -5,6 +5,7 @@ from .axis import Axis
 from .cache import Cache
 from .control import Control
 from .explorable import Explorable
+from .panels.arcs import Arcs
 from .panels.diagram import Diagram, Edge, Node
 from .panels.graph import Graph
 from .panels.heatmap import Companion, Heatmap
@@ -13,6 +14,7 @@ from .sentence import Choice, Sentence
 from .text import Text, language, set_language
 
 __all__ = [
+    "Arcs",
     "Axis",
     "Cache",
     "Choice",

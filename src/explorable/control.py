@@ -22,6 +22,7 @@ class Control:
     or a dict from each option to its words.  start: the value before the first touch, the first when left out.
     symbol and unit stand beside the label.  advanced puts the control under "more".  continuous: with a kernel the reader
     may set any number in the range of a slider (any whole number where its grid has no other), not the grid's alone.
+    plays: a button moves the slider on step by step, up to its last value, or to that of the slider named ``until``.
     Raises ValueError for values that no control can offer, for a name that is none in Python, and for long words.
     """
 
@@ -33,6 +34,8 @@ class Control:
     unit: Words = ""
     advanced: bool = False
     continuous: bool = True
+    plays: bool = False
+    until: str = ""
 
     def __post_init__(self):
         check_name(self.name)
@@ -50,6 +53,10 @@ class Control:
             )
         if self.kind == "checkbox" and self.grid != [False, True]:
             raise ValueError(f"control {self.name!r} has values {self.grid}: a checkbox is [False, True]")
+        if self.plays and self.kind != "range":
+            raise ValueError(f"control {self.name!r} plays, but it is a {self.kind}: only a slider moves step by step")
+        if self.until and not self.plays:
+            raise ValueError(f"control {self.name!r} plays until {self.until!r}, but has no button: set plays=True")
         if not self.offers(self.first):
             raise ValueError(f"control {self.name!r} starts at {self.first!r}, which is none of its values {self.grid}")
 
@@ -118,6 +125,8 @@ class Control:
             "start": self.first,
             "continuous": self.kind == "range" and self.continuous,
             "whole": self.whole,
+            "plays": self.plays,
+            "until": self.until,
         }
 
 

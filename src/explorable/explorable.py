@@ -90,8 +90,8 @@ class Explorable(anywidget.AnyWidget):
         folded = {"how_to_read": how_to_read, "limits": limits}
         check_name_and_words(name, {"title": title, "caption": caption} | folded)
         rows = rows or [len(panels)]
-        if sum(rows) != len(panels) or not set(rows) <= {1, 2, 3}:
-            raise ValueError(f"rows {rows} place {sum(rows)} panels of {len(panels)}: place each, 1 to 3 in a row")
+        if sum(rows) != len(panels) or not set(rows) <= {1, 2, 3, 4}:
+            raise ValueError(f"rows {rows} place {sum(rows)} panels of {len(panels)}: place each, 1 to 4 in a row")
         sources: list[Source] = []
         slots = sources_of_words(name, [sentence, *([detail] if detail else [])], controls)
 
@@ -242,12 +242,15 @@ def check_name_and_words(name: str, words: dict[str, Words]) -> None:
 
 
 def check_controls(controls: list[Control]) -> None:
-    """Raise a ValueError where two controls share a name, or one has a name that the widget itself uses."""
+    """Raise a ValueError where two controls share a name, one has a name that the widget uses, or plays until no slider."""
     names = [control.name for control in controls]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise ValueError(f"controls {twice} are named more than once")
     if taken := [name for name in names if hasattr(Explorable, name)]:
         raise ValueError(f"controls {taken} have names that every widget uses for itself: choose others")
+    sliders = [control.name for control in controls if control.kind == "range"]
+    if lost := [control.until for control in controls if control.until and control.until not in sliders]:
+        raise ValueError(f"controls play until the value of {lost}, but the sliders are {sliders}")
 
 
 def check_settings(sources: list[Source]) -> None:

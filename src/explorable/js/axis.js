@@ -1,4 +1,4 @@
-// Axes and colour scales: their ticks and names, the same in all panels.
+// Axes: their ticks and names, the same in all panels.
 
 import { node } from "./elements.js";
 import { tickText } from "./numbers.js";
@@ -38,7 +38,7 @@ export function symbolSpans(symbol) {
 export const textAt = (kind, x, y, anchor, ...words) => node("text", { class: kind, x, y, "text-anchor": anchor }, ...words);
 
 // An axis's name: symbol, words and unit.
-function axisName(axis, x, y, anchor) {
+export function axisName(axis, x, y, anchor) {
   return textAt("axis-name", x, y, anchor, ...symbolSpans(axis.symbol), ` ${axis.label}${axis.unit ? ` (${axis.unit})` : ""}`);
 }
 
@@ -64,28 +64,4 @@ export function drawAxes(panel, [xLimits, yLimits], box, whole = false) {
   }
   parts.push(axisName(panel.x, (box.left + box.right) / 2, box.bottom + 38, "middle"), axisName(panel.y, 2, box.top - 12, "start"));
   return { x, y, parts };
-}
-
-const channelsOf = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
-
-// A number's colour on a colour scale, as [r, g, b].
-export function colorAt(colormap, [low, high], value) {
-  const place = Math.min(1, Math.max(0, (value - low) / (high - low))) * (colormap.length - 1);
-  const [a, b] = [colormap[Math.floor(place)], colormap[Math.ceil(place)]].map(channelsOf);
-  return a.map((channel, i) => Math.round(channel + (b[i] - channel) * (place % 1)));
-}
-
-// The colour scale as a lying bar with its name above and its numbers below. bar: {left, right, top} in pixels.
-export function drawColorBar(panel, limits, bar) {
-  const steps = 33;
-  const width = (bar.right - bar.left) / steps;
-  const x = scaleBetween(limits, [bar.left, bar.right]);
-  const at = scaleBetween([0, steps - 1], limits);
-  const fill = (i) => `rgb(${colorAt(panel.colormap, limits, at(i))})`;
-  const piece = (_, i) => node("rect", { x: bar.left + i * width, y: bar.top, width: width + 0.5, height: 10, fill: fill(i) });
-  const parts = Array.from({ length: steps }, piece);
-  for (const tick of ticksBetween(limits, (bar.right - bar.left) / 45, panel.scale.log10)) {
-    parts.push(textAt("tick", x(tick), bar.top + 24, "middle", tickText(tick, panel.scale)));
-  }
-  return [...parts, axisName(panel.scale, bar.left, bar.top - 8, "start")];
 }

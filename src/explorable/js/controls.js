@@ -3,6 +3,7 @@
 
 import { element } from "./elements.js";
 import { nearest } from "./nearest.js";
+import { makePlayButton } from "./play_button.js";
 import { fill } from "./words.js";
 
 // A control's value as the reader sees it.
@@ -30,7 +31,7 @@ function makeCheckbox({ name }, title) {
   return { element: label, input, read: () => input.checked, show: (value) => (input.checked = value), offer() {} };
 }
 
-function makeSlider(control, title, { changed, refuse, words }) {
+function makeSlider(control, title, { changed, refuse, valueNow, words }) {
   const { name, values } = control;
   const input = element("input", { name, type: "range", min: 0, max: values.length - 1, step: 1 });
   const text = element("span", { class: "value", "aria-hidden": true }); // the input itself says it
@@ -38,6 +39,8 @@ function makeSlider(control, title, { changed, refuse, words }) {
   const label = element("label", { class: "control" }, title, text, input);
   const box = control.continuous ? makeBox(control, { changed, refuse, words }) : null;
   let current;
+  const end = () => (control.until ? valueNow(control.until) : values.at(-1));
+  const button = control.plays ? makePlayButton(control, { now: () => current, end, go: (value) => changed(name, value), words }) : null;
   let before; // what it was when a finger came down
   input.addEventListener("pointerdown", () => (before = current));
   input.addEventListener("pointercancel", () => changed(name, before)); // the finger scrolls the page: it meant no slider
@@ -54,14 +57,16 @@ function makeSlider(control, title, { changed, refuse, words }) {
     text.textContent = withUnit(control, value);
     input.setAttribute("aria-valuetext", text.textContent);
     box?.show(value);
+    button?.follow(value);
   }
   function offer(live) {
     if (!box) return;
     box.element.hidden = !live;
     text.hidden = live;
   }
-  // a label names one input only, so the box stands beside it
-  const all = box ? element("span", { class: "control-with-box" }, label, box.element) : label;
+  // a label names one input only, so box and button stand beside it
+  const beside = [button, label, box].filter(Boolean).map((part) => part.element ?? part);
+  const all = beside.length > 1 ? element("span", { class: "control-with-box" }, ...beside) : label;
   return { element: all, input, read: () => values[input.value], show, offer };
 }
 
@@ -102,20 +107,22 @@ function makeControl(control, handlers) {
 // handlers: changed(name, value) when the reader moves a control; refuse(sentence) when a typed value cannot be computed;
 // and the words.
 export function makeControls(specs, handlers) {
-  const made = new Map(specs.map((control) => [control.name, makeControl(control, handlers)]));
+  let shown = new Map();
+  const valueNow = (name) => shown.get(name);
+  const made = new Map(specs.map((control) => [control.name, makeControl(control, { ...handlers, valueNow })]));
   const [all, more] = [element("div", { class: "controls" }), element("div", { class: "controls" })];
   for (const { name, advanced } of specs) (advanced ? more : all).append(made.get(name).element);
   const folded = element("details", { class: "more" }, element("summary", {}, handlers.words.more), more);
   if (more.hasChildNodes()) all.append(folded);
-  let shown = new Map();
   function show(values) {
+    const before = shown;
+    shown = values;
     for (const { name, start, advanced } of specs) {
       const value = values.get(name);
-      if (value === shown.get(name)) continue;
+      if (value === before.get(name)) continue;
       made.get(name).show(value);
       if (advanced && value !== start) folded.open = true; // what has left its start is seen
     }
-    shown = values;
   }
   return { element: all, show, offer: (live) => made.forEach((control) => control.offer(live)) };
 }

@@ -26,7 +26,7 @@ class Figure {
     this.stage = makeStage(spec, words);
     this.sentence = makeSentence(spec.sentence, spec.controls, numbers.slots);
     this.detail = spec.detail && makeSentence(spec.detail, spec.controls, numbers.slots, "p");
-    this.picking = makePicking(this.stage.panels, spec.panels, words);
+    this.picking = makePicking(this.stage, spec.panels, words);
     this.tables = makeTables(this.stage.panels, spec.panels, words);
     this.link = makeLink(() => linkOf(this.state), words);
     this.reset = makeReset(this.state, words);
@@ -42,7 +42,7 @@ class Figure {
   mount() {
     const { root, spec, words, state, stage, kernel } = this;
     const title = root.querySelector(".title") ?? element("p", { class: "title" }, spec.title);
-    const play = element("div", { class: "play" }, this.controls.element, this.sentence.element, stage.element);
+    const play = element("div", { class: "play" }, this.controls.element, this.sentence.element, stage.element, this.picking.tip);
     root.prepend(title, play, this.picking.element);
     const figcaption = root.querySelector("figcaption") ?? element("figcaption", {}, spec.caption);
     const foot = root.querySelector(".foot") ?? element("div", { class: "foot" });
@@ -57,7 +57,7 @@ class Figure {
     this.update();
     root.classList.add("live"); // only now may the still picture go
     for (const event of ["pointerenter", "focusin"]) root.addEventListener(event, kernel.greet);
-    const ends = [state.listen(() => this.update()), stage.watch(() => this.draw()), keepKeys(root), kernel.close];
+    const ends = [state.listen(() => this.update()), stage.watch(() => this.draw()), keepKeys(root), this.picking.close, kernel.close];
     return () => ends.forEach((end) => end());
   }
 

@@ -1,5 +1,6 @@
 """The kinds of panel that a figure is made of. A new kind is two files, such as heatmap.py and heatmap.js, and a place in this list."""
 
+from .arcs import Arcs
 from .diagram import Diagram
 from .graph import Graph
 from .heatmap import Heatmap
@@ -8,4 +9,4 @@ from .panel import Panel
 
 __all__ = ["KINDS", "Panel"]
 
-KINDS: list[type[Panel]] = [Lines, Heatmap, Graph, Diagram]
+KINDS: list[type[Panel]] = [Lines, Heatmap, Graph, Diagram, Arcs]

@@ -1,12 +1,18 @@
-// The Graph panel: nodes, the edges between them, and for a picked node the nodes that it reads.
+// The Graph panel: nodes, the edges between them, and for a picked node all that it comes from.
 
-import { colorAt, drawAxes, drawColorBar, plainSymbol, textAt } from "../js/axis.js";
+import { drawAxes, plainSymbol, textAt } from "../js/axis.js";
+import { colorAt } from "../js/color_bar.js";
 import { node } from "../js/elements.js";
 import { STRIDES } from "../js/keys.js";
 import { KINDS } from "../js/kinds.js";
+import { nearest } from "../js/nearest.js";
 import { amountText } from "../js/numbers.js";
 import { fill } from "../js/words.js";
 import LOOK from "../look.json" with { type: "json" };
+
+const NEAREST_NODES = 8; // pixels from node to node across, at least; with less room panels stand under each other
+const REACH = 14; // pixels around the plot, in which a pointer still means a node
+const UPWARDS = { ArrowUp: 1, ArrowDown: -1 };
 
 function rowsOf({ shape, values }) {
   return Array.from({ length: shape[0] }, (_, i) => [...values.subarray(i * shape[1], (i + 1) * shape[1])]);
@@ -19,9 +25,10 @@ class Graph {
     this.panel = panel;
     this.words = words;
     this.element = this.surface = node("svg");
-    this.picked = node("g", { class: "picked" });
-    this.coordinate = plainSymbol(panel.x);
-    this.narrowest = 330;
+    this.traced = node("path", { class: `edge traced ${panel.color ?? ""}` });
+    this.ring = node("circle", { class: "ring" });
+    [this.across, this.upwards] = [panel.x, panel.y].map(plainSymbol);
+    this.narrowest = 50 + NEAREST_NODES * panel.places;
   }
 
   needs() {
@@ -35,23 +42,44 @@ class Graph {
     const shades = panel.scale ? view.at(panel.scale.limits).values : null;
     this.nodes = rowsOf(view.at(panel.nodes));
     this.edges = rowsOf(view.at(panel.edges));
-    const box = { left: 46, top: 34, right: size - 14, bottom: 34 + height };
-    this.surface.setAttribute("viewBox", `0 0 ${size} ${box.bottom + (shades ? 108 : 46)}`);
+    const box = { left: 46, top: 36, right: size - 14, bottom: 36 + height };
+    [this.box, this.widest] = [box, box.right];
+    this.surface.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 46}`);
     const { x, y, parts } = drawAxes(panel, limits, box, true);
-    if (panel.color) parts.push(textAt(`heading ${panel.color}`, box.right, box.top - 12, "end", panel.title));
-    if (shades) parts.push(...drawColorBar(panel, shades, { ...box, top: box.bottom + 74 }));
     this.places = this.nodes.map(([a, b]) => [x(a), y(b)]);
     const across = rising(this.places.map(([a]) => a));
     const gap = Math.min(box.right - box.left, ...across.slice(1).map((a, i) => a - across[i]));
     this.radius = Math.max(2, Math.min(7, 0.4 * gap));
-    const edges = this.edges.map(([from, to, strength]) => this.makeEdge(from, to, { "stroke-width": 0.5 + 1.5 * strength }));
-    this.surface.replaceChildren(...parts, ...edges, ...this.nodes.map((_, i) => this.makeNode(i, shades)), this.picked);
+    this.shapes = this.nodes.map((_, i) => this.makeNode(i, shades));
+    this.surface.replaceChildren(...parts, ...this.title(), ...this.makeEdges(), this.traced, ...this.shapes, this.ring);
     return { kind: "graph", limits, nodes: this.nodes, edges: this.edges };
   }
 
-  makeEdge(from, to, attributes) {
+  // Where a panel has a colour, its title behind its mark.
+  title() {
+    const { color, mark, title } = this.panel;
+    if (!color) return [];
+    const shape = node("path", { class: `series mark ${mark}`, d: `M5,-4.5${LOOK.marks[mark].path}` });
+    return [
+      node(
+        "g",
+        { class: color, transform: `translate(${this.box.right},${this.box.top - 12})` },
+        shape,
+        textAt("heading", -4, 0, "end", title),
+      ),
+    ];
+  }
+
+  lineOf([from, to]) {
     const place = (i) => this.places[i].map((number) => number.toFixed(1)).join();
-    return node("path", { class: "edge", d: `M${place(from)}L${place(to)}`, ...attributes });
+    return `M${place(from)}L${place(to)}`;
+  }
+
+  // One path for all edges of one strength.
+  makeEdges() {
+    const alike = (strength) => this.edges.filter((edge) => edge[2] === strength).map((edge) => this.lineOf(edge));
+    const strengths = rising(this.edges.map(([, , strength]) => strength));
+    return strengths.map((strength) => node("path", { class: "edge", d: alike(strength).join(""), "stroke-width": 0.5 + 1.5 * strength }));
   }
 
   // In a panel of one colour a node has that colour's mark, hollow where its number is 0.
@@ -64,36 +92,81 @@ class Graph {
     return node("path", { class: `node ${color} ${number === 0 ? "hollow" : ""}`, transform, d: `M0,0${LOOK.marks[mark].path}` });
   }
 
-  // A pick names a place across; it means the highest node there.
-  nodeAt(place) {
-    return this.nodes.reduce((best, [a, b], i) => (a === place && (best < 0 || b > this.nodes[best][1]) ? i : best), -1);
+  pickOf([a, b]) {
+    return { [this.across]: a, [this.upwards]: b };
+  }
+
+  // The heights of the nodes at a place across, rising.
+  heightsAt(place) {
+    return rising(this.nodes.filter(([a]) => a === place).map(([, b]) => b));
+  }
+
+  // The node that a pick means: at its place across, that of its height or else the highest.
+  nodeAt(pick) {
+    const heights = pick && this.across in pick ? this.heightsAt(pick[this.across]) : [];
+    const height = heights.includes(pick?.[this.upwards]) ? pick[this.upwards] : heights.at(-1);
+    return this.nodes.findIndex(([a, b]) => a === pick?.[this.across] && b === height);
   }
 
   pickAt(px, py) {
-    const distances = this.places.map(([a, b]) => Math.hypot(a - px, 0.1 * (b - py)));
-    return distances.length ? { [this.coordinate]: this.nodes[distances.indexOf(Math.min(...distances))][0] } : null;
+    const { left, top, right, bottom } = this.box;
+    const outside = px < left - REACH || px > right + REACH || py < top - REACH || py > bottom + REACH;
+    if (outside || !this.nodes.length) return null;
+    const distances = this.places.map(([a, b]) => Math.hypot(a - px, b - py));
+    return this.pickOf(this.nodes[distances.indexOf(Math.min(...distances))]);
   }
 
   step(pick, key) {
+    const at = this.nodeAt(pick);
+    if (!(STRIDES[key] || UPWARDS[key]) || !this.nodes.length) return null;
     const all = rising(this.nodes.map(([a]) => a));
-    const now = all.indexOf(pick?.[this.coordinate]);
-    if (!STRIDES[key] || !all.length) return null;
-    return { [this.coordinate]: all[Math.min(all.length - 1, Math.max(0, now < 0 ? 0 : now + STRIDES[key]))] };
+    if (at < 0) return { [this.across]: all[0] };
+    const [a, b] = this.nodes[at];
+    const walk = (places, now, by) => places[Math.min(places.length - 1, Math.max(0, places.indexOf(now) + by))];
+    if (UPWARDS[key]) return this.pickOf([a, walk(this.heightsAt(a), b, UPWARDS[key])]);
+    const next = walk(all, a, STRIDES[key]);
+    const heights = this.heightsAt(next);
+    return this.pickOf([next, heights[nearest(heights, b)]]);
+  }
+
+  // All nodes that a node comes from, with itself, and the edges between them.
+  pathTo(at) {
+    const nodes = new Set([at]);
+    const edges = [];
+    for (const one of nodes) {
+      for (const edge of this.edges) {
+        if (edge[1] !== one) continue;
+        edges.push(edge);
+        nodes.add(edge[0]); // which this loop reaches later
+      }
+    }
+    return { nodes, edges };
+  }
+
+  // Light a node's path: its edges in colour, the others faint; while the reader picks, so are the nodes off it.
+  light(at, picked) {
+    const { nodes, edges } = at < 0 ? { nodes: new Set(), edges: [] } : this.pathTo(at);
+    this.traced.setAttribute("d", edges.map((edge) => this.lineOf(edge)).join(""));
+    this.surface.classList.toggle("tracing", at >= 0);
+    this.shapes.forEach((shape, i) => shape.classList.toggle("off", picked && !nodes.has(i)));
+    this.ring.setAttribute("display", picked ? "inline" : "none");
+    if (!picked) return;
+    const [cx, cy] = this.places[at];
+    for (const [name, value] of Object.entries({ cx, cy, r: this.radius + 4 })) this.ring.setAttribute(name, value);
   }
 
   mark(pick) {
-    const { panel, words, coordinate } = this;
-    this.picked.replaceChildren();
-    const at = pick && coordinate in pick ? this.nodeAt(pick[coordinate]) : -1;
+    const { panel, words } = this;
+    const at = this.nodeAt(pick);
+    this.light(at < 0 && panel.lit ? this.nodes.length - 1 : at, at >= 0);
     if (at < 0) return null;
-    const [cx, cy] = this.places[at];
-    const read = this.edges.filter(([, to]) => to === at);
-    const edges = read.map(([from, to]) => this.makeEdge(from, to, { class: `edge ${panel.color ?? ""}` }));
-    this.picked.append(...edges, node("circle", { class: "ring", cx, cy, r: this.radius + 4 }));
-    const said = [`${panel.y.label} ${amountText(this.nodes[at][1], panel.y)}`];
-    if (panel.scale) said.push(`${panel.scale.label} ${amountText(this.nodes[at][2], panel.scale)}`);
-    said.push(read.length === 1 ? words.reads_one : fill(words.reads, { count: read.length }));
-    return { place: `${coordinate} = ${amountText(pick[coordinate], panel.x)}`, text: panel.title + words.is + said.join(words.comma) };
+    const [a, b, number] = this.nodes[at];
+    const read = this.edges.filter(([, to]) => to === at).length;
+    const said = [`${panel.y.label} ${amountText(b, panel.y)}`];
+    if (panel.scale) said.push(`${panel.scale.label} ${amountText(number, panel.scale)}`);
+    said.push(read === 1 ? words.reads_one : fill(words.reads, { count: read }));
+    const text = panel.title + words.is + said.join(words.comma);
+    return { place: `${this.across} = ${amountText(a, panel.x)}`, said: [{ color: panel.color, mark: panel.mark, text }] };
   }
 
   table() {

@@ -23,7 +23,8 @@ class Graph(Panel):
 
     nodes: a function that gives (N, 3): x, y and a number.  edges: a function that gives (E, 3): the node it leaves,
     the node it enters (counted from 0) and its strength from 0 to 1.  The number colours its node on the scale; a
-    graph without a scale has one color and mark, and its nodes of number 0 are hollow.
+    graph without a scale has one color and mark, and its nodes of number 0 are hollow.  lit: whether the last node's
+    path, all that it comes from, is in colour until the reader picks a node.
     """
 
     kind = "graph"
@@ -35,6 +36,7 @@ class Graph(Panel):
     scale: Axis | None = None
     color: str | None = None
     mark: str = "circle"
+    lit: bool = False
 
     def spec(self, add: Add, add_words: AddWords) -> dict:
         where = f"graph {str(self.title)!r}"
@@ -49,6 +51,7 @@ class Graph(Panel):
             **({"scale": self.scale.spec(add, f"{where} scale"), "colormap": COLORMAP} if self.scale else {}),
             "color": self.color,
             "mark": self.mark,
+            "lit": self.lit,
             "nodes": add(self.nodes, f"{where} nodes", (None, 3), resolution=0.001),
             "edges": add(self.edges, f"{where} edges", (None, 3), resolution=0.001),
         }
@@ -57,12 +60,14 @@ class Graph(Panel):
         for name, axis in (("x", self.x), ("y", self.y), ("scale", self.scale)):
             if axis:
                 axis.check(spec[name], frames, where)
+        spec["places"] = 1  # across, at most: the browser leaves room for as many
         for view in frames.views(spec["nodes"], spec["edges"]):
             nodes, edges = view.array(spec["nodes"]), view.array(spec["edges"])
             if stray := [end for end in edges[:, :2].ravel().tolist() if end not in range(len(nodes))]:
                 raise ValueError(f"{where}: edges end at nodes {stray}, but there are {len(nodes)}")
             if not np.isfinite(nodes).all():
                 raise ValueError(f"{where} has nodes at −∞, where nothing can be drawn")
+            spec["places"] = max(spec["places"], len(np.unique(nodes[:, 0])))
 
     def at(self, spec: dict, view: View) -> dict:
         limits = [view.array(spec[axis]["limits"]) for axis in "xy"]

@@ -1,15 +1,19 @@
 // The Heatmap panel: a matrix as colours on a canvas, its axes as SVG over it.
 
-import { colorAt, drawColorBar, textAt, ticksBetween } from "../js/axis.js";
+import { textAt, ticksBetween } from "../js/axis.js";
+import { colorAt } from "../js/color_bar.js";
 import { element, node } from "../js/elements.js";
 import { KINDS } from "../js/kinds.js";
 import { amountText } from "../js/numbers.js";
+import { tween } from "../js/tween.js";
 import LOOK from "../look.json" with { type: "json" };
 
-const MARGIN = 36; // pixels at the left, for the numbers of the rows
-const AFTER = 12; // pixels at the right: half of the last number below the colour bar
+const TOP = 36; // pixels above the matrix, for title and name of the rows
+const AFTER = 3; // pixels at the right, for the ring of a cell
 const LETTER = 7; // pixels: how wide a letter of a tick is, at most
-const LINE = 11; // pixels from word to word, at least: with less, some words are left out
+const LINE = 9; // pixels from word to word, at least: with less, some words are left out
+const APART = 28; // pixels from number to number, at least
+const BAND = 4; // pixels: how thick the colour of a word is
 const STEPS = {
   ArrowUp: [-1, 0],
   ArrowDown: [1, 0],
@@ -21,6 +25,12 @@ const STEPS = {
   End: [0, Infinity],
 };
 
+// Let a cell that goes, or comes, keep its colour on the way: only how clear it is changes.
+function fade(before, now, at, goes) {
+  if (goes) now.set(before.subarray(at, at + 3), at);
+  else before.set(now.subarray(at, at + 3), at);
+}
+
 const within = (number, count) => Math.min(count, Math.max(1, number));
 
 class Heatmap {
@@ -28,12 +38,16 @@ class Heatmap {
     this.panel = panel;
     this.words = words;
     this.narrowest = 100;
-    this.canvas = element("canvas", { "aria-hidden": true });
+    this.canvas = element("canvas", { "aria-hidden": true, class: "hatched" });
     this.surface = node("svg");
     this.ring = node("rect", { class: "ring" });
+    this.lanes = [node("path", { class: "lane ground" }), node("path", { class: "lane" })];
     this.element = element("div", { class: "layered" }, this.canvas, this.surface);
-    this.margin = panel.row_words ? Math.max(MARGIN, panel.letters.row_words * LETTER + 10) : MARGIN;
-    this.below = panel.column_words ? Math.max(0, panel.letters.column_words * LETTER - 6) : 0; // what words need more than numbers
+    const { letters, word_colors } = panel;
+    this.band = word_colors ? BAND + 3 : 0;
+    this.margin = letters.rows * LETTER + 9 + this.band;
+    this.standing = panel.column_words && letters.columns > 1; // words of one letter lie
+    this.below = (this.standing ? letters.columns * LETTER - 6 : 0) + this.band; // what words need more than numbers
   }
 
   needs() {
@@ -41,73 +55,111 @@ class Heatmap {
     return { now: [scale.limits, matrix, ...(companion ? [companion.matrix] : [])], later: [] };
   }
 
-  draw(view, { width: size, height: tall }) {
-    const { panel, margin, below } = this;
+  // Heatmaps that stand beside each other and name their rows alike have the same rows: the first of them says which.
+  sharesRows(first) {
+    const [one, other] = [this.panel, first.panel];
+    return first !== this && one.rows === other.rows && Boolean(one.row_words) === Boolean(other.row_words);
+  }
+
+  beside(first) {
+    return (this.sharesRows(first) ? 0 : this.margin) + AFTER;
+  }
+
+  draw(view, { width: size, height: tall, first }) {
+    const { panel, below } = this;
     const wordsAt = (slot) => (slot ? view.at(slot).split(" ") : null);
     const limits = view.at(panel.scale.limits).values;
+    this.element.classList.toggle("faint", panel.faint_at !== null && view.value(panel.faint_at[0]) === panel.faint_at[1]);
     const { shape, values } = view.at(panel.matrix);
     this.companion = panel.companion && view.at(panel.companion.matrix).values;
-    [this.shape, this.values, this.rowWords, this.columnWords] = [shape, values, wordsAt(panel.row_words), wordsAt(panel.column_words)];
-    const side = Math.min(size - margin - AFTER, 1.25 * tall);
+    [this.rowWords, this.columnWords] = [wordsAt(panel.row_words), wordsAt(panel.column_words)];
+    const left = this.beside(first) - AFTER;
+    const side = Math.min(size - left - AFTER, 1.3 * tall);
+    this.widest = left + side;
     const height = side * Math.min(1, panel.tallest); // whatever its shape, so that nothing below shifts
     this.cell = Math.min(side / shape[1], height / shape[0]);
-    const [bottom, right] = shape.map((count, axis) => [34, margin][axis] + Math.round(this.cell * count));
-    this.box = { left: margin, top: 34, right, bottom };
-    this.paint(limits);
-    const bar = { left: margin, right: margin + side, top: 34 + Math.round(height) + below + 64 };
-    this.surface.setAttribute("viewBox", `0 0 ${size} ${bar.top + 56}`); // room for the hatched key, also without one: nothing shifts
-    this.surface.replaceChildren(...drawColorBar(panel, limits, bar), ...this.ticks(), ...this.names(), ...this.key(bar), this.ring);
+    const [bottom, right] = shape.map((count, axis) => [TOP, left][axis] + Math.round(this.cell * count));
+    this.box = { left, top: TOP, right, bottom };
+    this.place(shape);
+    this.paint(values, shape, limits);
+    this.surface.setAttribute("viewBox", `0 0 ${size} ${TOP + Math.round(height) + below + 40}`);
+    this.surface.replaceChildren(...this.ticks(), ...this.bands(), ...this.names(), ...this.lanes, this.ring);
     return { kind: "heatmap", limits, shape, values, rowWords: this.rowWords ?? [], columnWords: this.columnWords ?? [] };
   }
 
-  paint(limits) {
-    const { canvas, box, values } = this;
-    const [rows, columns] = this.shape;
-    [canvas.width, canvas.height] = [columns, rows]; // one pixel a cell; CSS enlarges it with sharp edges
+  // Lay the canvas under the axes, with one pixel a cell, which CSS enlarges with sharp edges.
+  place([rows, columns]) {
+    const { canvas, box } = this;
     const [width, height] = [box.right - box.left, box.bottom - box.top];
     canvas.style.cssText = `left: ${box.left}px; top: ${box.top}px; width: ${width}px; height: ${height}px`;
-    const image = new ImageData(columns, rows);
+    if (canvas.width !== columns || canvas.height !== rows) [canvas.width, canvas.height] = [columns, rows];
+  }
+
+  // The colours go from those shown to those of new numbers. A cell of −∞, no path, is clear: the hatched ground shows.
+  paint(values, shape, limits) {
+    const key = `${shape} ${limits}`;
+    if (this.values === values && this.painted === key) return;
+    const before = String(this.shape) === String(shape) ? Uint8ClampedArray.from(this.colors) : null;
+    const now = new Uint8ClampedArray(4 * values.length);
+    [this.values, this.shape, this.painted] = [values, shape, key];
     values.forEach((value, i) => {
-      // −∞, no path, stays clear: the canvas's hatched ground shows
-      if (value !== -Infinity) image.data.set([...colorAt(this.panel.colormap, limits, value), 255], 4 * i);
+      const none = value === -Infinity;
+      now.set(none ? [0, 0, 0, 0] : [...colorAt(this.panel.colormap, limits, value), 255], 4 * i);
+      if (before && none !== (before[4 * i + 3] === 0)) fade(before, now, 4 * i, none);
     });
-    canvas.getContext("2d").putImageData(image, 0, 0);
+    const show = (colors) => {
+      this.colors = colors;
+      this.canvas.getContext("2d").putImageData(new ImageData(colors, shape[1], shape[0]), 0, 0);
+    };
+    tween(this.canvas, (share) => show(before && share < 1 ? now.map((channel, i) => before[i] + (channel - before[i]) * share) : now));
   }
 
   // The numbers of the rows or columns that have a tick: as many as their words, or round ones, have room.
   ticked(words, count) {
-    if (!words) return [...new Set([1, ...ticksBetween([1, count], (this.box.right - this.box.left) / 36, true)])];
+    if (!words) return [...new Set([1, ...ticksBetween([1, count], (this.cell * count) / APART, true)])];
     return words.map((_, i) => i + 1).filter((number) => (number - 1) % Math.ceil(LINE / this.cell) === 0);
   }
 
+  // A word or a number at a row or column; a word in its colour.
+  tick(words, number, x, y, anchor) {
+    const color = words && this.panel.word_colors?.[words[number - 1]];
+    return textAt(color ? `tick word ${color}` : "tick", x, y, anchor, words?.[number - 1] ?? number);
+  }
+
   ticks() {
-    const { box, cell, rowWords, columnWords } = this;
+    const { box, cell, band, rowWords, columnWords } = this;
     const [rows, columns] = this.shape;
-    const row = (i) => textAt("tick", box.left - 6, box.top + (i - 0.5) * cell + 4, "end", rowWords?.[i - 1] ?? i);
-    const column = (j) => textAt("tick", box.left + (j - 0.5) * cell, box.bottom + 16, "middle", j);
-    const upright = (j) => {
-      const transform = `translate(${box.left + (j - 0.5) * cell + 4},${box.bottom + 6}) rotate(-90)`; // to be read from below
-      return node("g", { transform }, textAt("tick", 0, 0, "end", columnWords[j - 1]));
+    const row = (i) => this.tick(rowWords, i, box.left - 6 - band, box.top + (i - 0.5) * cell + 4, "end");
+    const middle = (j) => box.left + (j - 0.5) * cell;
+    const column = (j) => this.tick(columnWords, j, middle(j), box.bottom + 15 + band, "middle");
+    const standing = (j) => {
+      const transform = `translate(${middle(j) + 4},${box.bottom + 6 + band}) rotate(-90)`; // to be read from below
+      return node("g", { transform }, this.tick(columnWords, j, 0, 0, "end"));
     };
-    return [...this.ticked(columnWords, columns).map(columnWords ? upright : column), ...this.ticked(rowWords, rows).map(row)];
+    const rowTicks = box.left ? this.ticked(rowWords, rows).map(row) : [];
+    return [...this.ticked(columnWords, columns).map(this.standing ? standing : column), ...rowTicks];
+  }
+
+  // The colours of the words, along rows and columns.
+  bands() {
+    const { box, cell } = this;
+    const { word_colors } = this.panel;
+    if (!word_colors) return [];
+    const band = (words, place) => (words ?? []).map((word, i) => node("rect", { class: `band ${word_colors[word]}`, ...place(i) }));
+    const rows = band(this.rowWords, (i) => ({ x: box.left - 3 - BAND, y: box.top + i * cell + 0.5, width: BAND, height: cell - 1 }));
+    const columns = band(this.columnWords, (j) => ({ x: box.left + j * cell + 0.5, y: box.bottom + 3, width: cell - 1, height: BAND }));
+    return [...(box.left ? rows : []), ...columns];
   }
 
   // The names of rows and columns and, where it has a colour, the title.
   names() {
     const { panel, box } = this;
-    const rows = textAt("axis-name", 2, box.top - 12, "start", panel.rows);
-    const columns = textAt("axis-name", (box.left + box.right) / 2, box.bottom + this.below + 34, "middle", panel.columns);
-    if (!panel.color) return [rows, columns];
-    const title = textAt("heading", -12, 0, "end", panel.title);
-    const mark = node("path", { class: `series mark ${panel.mark}`, d: `M-4,-4${LOOK.marks[panel.mark].path}` });
-    return [rows, columns, node("g", { class: panel.color, transform: `translate(${box.right},${box.top - 12})` }, title, mark)];
-  }
-
-  // What the hatched cells mean, if there are any.
-  key({ left, top }) {
-    if (!this.values.includes(-Infinity)) return [];
-    const swatch = node("rect", { class: "none", x: left, y: top + 38, width: 11, height: 11 });
-    return [swatch, textAt("tick", left + 17, top + 48, "start", this.words.none)];
+    const columns = textAt("axis-name", (box.left + box.right) / 2, box.bottom + this.below + 33, "middle", panel.columns);
+    const rows = box.left ? [textAt("axis-name", 0, TOP - 6, "start", panel.rows)] : [];
+    if (!panel.color) return [columns, ...rows];
+    const title = textAt("heading", 14, 0, "start", panel.title);
+    const mark = node("path", { class: `series mark ${panel.mark}`, d: `M5,-4.5${LOOK.marks[panel.mark].path}` });
+    return [columns, ...rows, node("g", { class: panel.color, transform: `translate(${box.left},12)` }, mark, title)];
   }
 
   pickAt(px, py) {
@@ -129,17 +181,20 @@ class Heatmap {
     const { panel, words, box, cell } = this;
     const [rows, columns] = this.shape;
     const shown = pick && "row" in pick && pick.row <= rows && pick.column <= columns;
-    this.ring.setAttribute("display", shown ? "inline" : "none");
+    for (const part of [this.ring, ...this.lanes]) part.setAttribute("display", shown ? "inline" : "none");
     if (!shown) return null;
     const place = { x: box.left + (pick.column - 1) * cell, y: box.top + (pick.row - 1) * cell, width: cell, height: cell };
     for (const [name, number] of Object.entries(place)) this.ring.setAttribute(name, number.toFixed(1));
+    const [x, y] = [place.x + cell / 2, place.y + cell / 2].map((number) => number.toFixed(1));
+    for (const lane of this.lanes) lane.setAttribute("d", `M${box.left},${y}H${box.right}M${x},${box.top}V${box.bottom}`);
     const at = (pick.row - 1) * columns + pick.column - 1;
     const [value, companion] = [this.values[at], this.companion?.[at] ?? -Infinity];
     const said = [value === -Infinity ? words.none : `${panel.scale.label} ${amountText(value, panel.scale)}`];
     if (value !== -Infinity && companion !== -Infinity) said.push(`${panel.companion.label} ${companion}`);
     const naming = (name, number, listed) => (listed ? `${name} ${number}: ${listed[number - 1]}` : `${name} = ${number}`);
     const named = [naming(panel.rows, pick.row, this.rowWords), naming(panel.columns, pick.column, this.columnWords)];
-    return { place: named.join(words.comma), text: panel.title + words.is + said.join(words.comma) };
+    const text = panel.title + words.is + said.join(words.comma);
+    return { place: named.join(words.comma), said: [{ color: panel.color, mark: panel.mark, text }] };
   }
 
   table() {

@@ -16,7 +16,7 @@ from .panel import AddWords, Panel
 
 __all__ = ["Companion", "Heatmap"]
 
-WORDS = ("row_words", "column_words")  # in the order of the matrix's axes
+WORDS = {"rows": "row_words", "columns": "column_words"}  # in the order of the matrix's axes
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,9 @@ class Heatmap(Panel):
 
     row_words and column_words: a short word for each row and column, written instead of its number; lists of them, or
     functions of controls.  companion: what is read out with the number of a picked cell.  color and mark: of the title
-    above the matrix, as a series has them; without a color the title is not drawn.
+    above the matrix, as a series has them; without a color the title is not drawn.  word_colors: {word: color}, for
+    words that name kinds of rows and columns.  faint_at=("without", "a"): drawn faint where that control has that value.
+    Heatmaps that stand side by side and name their rows alike have the same rows, which the first of them numbers.
     """
 
     kind = "heatmap"
@@ -47,10 +49,13 @@ class Heatmap(Panel):
     companion: Companion | None = None
     color: str | None = None
     mark: str = "circle"
+    word_colors: dict[str, str] | None = None
+    faint_at: tuple[str, Any] | None = None
 
     def spec(self, add: Add, add_words: AddWords) -> dict:
         where = f"heatmap {str(self.title)!r}"
-        check_look(where, next(iter(COLORS)) if self.color is None else self.color, self.mark)
+        for color in [next(iter(COLORS)) if self.color is None else self.color, *(self.word_colors or {}).values()]:
+            check_look(where, color, self.mark)
         companion = self.companion and {
             "label": str(self.companion.label),
             "matrix": add(self.companion.matrix, f"{where} {self.companion.label}", (None, None), resolution=1.0),
@@ -69,7 +74,17 @@ class Heatmap(Panel):
             "companion": companion,
             "color": self.color,
             "mark": self.mark,
+            "word_colors": self.word_colors,
+            "faint_at": list(self.faint_at) if self.faint_at else None,
         }
+
+    def controls_used(self, grids: dict[str, list], where: str) -> set[str]:
+        if not self.faint_at:
+            return set()
+        control, value = self.faint_at
+        if value not in grids.get(control, []) or type(value) is not type(grids[control][0]):
+            raise ValueError(f"{where}: a heatmap is faint at {control} = {value!r}, which no control offers")
+        return {control}
 
     def check(self, spec: dict, frames: Frames, where: str) -> None:
         self.scale.check(spec["scale"], frames, where)
@@ -80,19 +95,24 @@ class Heatmap(Panel):
                     raise ValueError(
                         f"{where}: a companion of {shapes[1]} for the matrix of {shapes[0]}: both must agree"
                     )
-        shapes = [view.array(spec["matrix"]).shape for view in frames.views(spec["matrix"])]
-        spec["tallest"] = max(rows / columns for rows, columns in shapes)  # for which the browser leaves room too
-        spec["letters"] = {}  # of the longest word, for which the browser leaves room, so that nothing shifts
-        for axis, key in enumerate(WORDS):
+        matrices = [view.array(spec["matrix"]) for view in frames.views(spec["matrix"])]
+        shapes = [matrix.shape for matrix in matrices]
+        # what the browser leaves room for at every setting, so that nothing shifts
+        spec["tallest"] = max(rows / columns for rows, columns in shapes)
+        spec["zeros"] = any(bool(np.isneginf(matrix).any()) for matrix in matrices)
+        spec["letters"] = {"rows": len(str(max(rows for rows, _ in shapes))), "columns": 0}  # of the longest word
+        for axis, (axes, key) in enumerate(WORDS.items()):
             for view in frames.views(spec["matrix"], spec[key]) if spec[key] else []:
                 words, count = view.words(spec[key]).split(), view.array(spec["matrix"]).shape[axis]
                 if len(words) != count:
                     raise ValueError(f"{where} has {len(words)} {key} for {count}: as many are needed")
-                spec["letters"][key] = max(spec["letters"].get(key, 0), *map(len, words))
+                spec["letters"][axes] = max(spec["letters"][axes], *map(len, words))
+                if unknown := sorted(set(words) - set(self.word_colors or words)):
+                    raise ValueError(f"{where} has {unknown} among its {key}: word_colors has none for them")
 
     def at(self, spec: dict, view: View) -> dict:
         """The matrix as drawn, and the words of its rows and columns."""
-        words = [view.words(spec[key]).split() if spec[key] else [] for key in WORDS]
+        words = [view.words(spec[key]).split() if spec[key] else [] for key in WORDS.values()]
         limits, matrix = view.array(spec["scale"]["limits"]), view.array(spec["matrix"])
         return {"kind": self.kind, "limits": limits, "matrix": matrix, "rowWords": words[0], "columnWords": words[1]}
 
@@ -110,7 +130,7 @@ class Heatmap(Panel):
         for words, axis in ((shown["rowWords"], axes.yaxis), (shown["columnWords"], axes.xaxis)):
             if words:
                 axis.set_ticks(range(1, len(words) + 1), words, fontsize=7)
-        axes.tick_params(axis="x", rotation=90 if shown["columnWords"] else 0)
+        axes.tick_params(axis="x", rotation=90 if max(map(len, shown["columnWords"]), default=0) > 1 else 0)
         self.scale.draw(axes.figure.colorbar(image, ax=axes, orientation="horizontal").ax.xaxis)
 
 

@@ -203,19 +203,19 @@ class Lines {
     if (!inside) return null;
     const { x, box } = this.frame;
     this.cursor.setAttribute("d", `M${rounded(x(place))},${box.top}V${box.bottom}`);
-    const said = this.drawn.map((data, i) => data && this.read(data, place, this.panel.series[i].color)).filter(Boolean);
-    return { place: `${this.across} = ${amountText(place, this.panel.x)}`, text: said.join(this.words.semicolon) };
+    const said = this.drawn.map((data, i) => data && this.read(data, place, this.panel.series[i])).filter(Boolean);
+    return { place: `${this.across} = ${amountText(place, this.panel.x)}`, said };
   }
 
   // Put a dot on a series at a place, and return its words; null beyond the series' ends.
-  read(data, place, color) {
+  read(data, place, { color, mark }) {
     const { x, y, box } = this.frame;
     if (place < data.x[0] - NEAR || place > data.x.at(-1) + NEAR) return null;
     const at = nearest(data.x, place);
     const [cx, cy] = [x(data.x[at]), y(data.middle[at])];
     const kind = `dot ${data.inFocus ? color : "aside"}`;
     if (cy >= box.top && cy <= box.bottom) this.dots.append(node("circle", { class: kind, cx, cy, r: 4 }));
-    return `${data.label} ${this.amounts(data, at)}`;
+    return { color: data.inFocus ? color : "grey", mark, text: `${data.label} ${this.amounts(data, at)}` };
   }
 
   // The median and, of a family, its lowest and highest.

@@ -1,9 +1,10 @@
 """Figure heads: trained heads specialise: a previous-token head, and induction heads that look at what followed before.
 
-The map is that of one head of the stored model of two layers (tasks/induction.py, seed 0) on one of some sequences; the
-lines are the curves of its training. Any head can be removed.
+The maps are those of all heads of the stored model of two layers (tasks/induction.py, seed 0) on one of some sequences;
+the lines are the curves of its training. Any head can be removed.
 """
 
+from collections.abc import Callable
 from functools import cache
 
 import torch
@@ -26,14 +27,14 @@ from why_attention.tasks.induction import (
 )
 
 PART = "KDTRXBMFGPAL"  # letters in no order
-SEQUENCES = {
-    3 * PART[:8]: Text(zh="8 个字母，重复三遍", en="8 letters, three times"),
-    4 * PART[:5]: Text(zh="5 个字母，重复四遍", en="5 letters, four times"),
-    2 * PART: Text(zh="12 个字母，重复两遍", en="12 letters, twice"),
-    PART + "LXFKPBDAGRMT": Text(zh="12 个字母，第二遍打乱次序", en="12 letters, then in another order"),
-    PART + "VNZCHJESQWUY": Text(zh="24 个字母，没有重复", en="24 letters, no repetition"),
+SEQUENCES = {  # 16 letters at most: each of them can be read beside its row
+    2 * PART[:8]: Text(zh="8 个字母，重复两遍", en="8 letters, twice"),
+    3 * PART[:5]: Text(zh="5 个字母，重复三遍", en="5 letters, three times"),
+    PART[:8] + "RKXDFTMB": Text(zh="8 个字母，第二遍打乱次序", en="8 letters, then in another order"),
+    PART + "VNZC": Text(zh="16 个字母，没有重复", en="16 letters, no repetition"),
 }
 HEADS = [(1, 1), (1, 2), (2, 1), (2, 2)]  # layer and head
+MARKS = {1: "diamond", 2: "square"}  # of the heads of a layer
 NOTHING = "none"  # no head removed
 HAS_A_JOB = 0.5  # the least score of a specialised head
 
@@ -43,10 +44,24 @@ def model_without(taken_out: str) -> AttentionOnly:
     return induction.load() if taken_out == NOTHING else remove_head(induction.load(), *map(int, taken_out.split(".")))
 
 
-def weights(layer: int, head: int, sequence: str, ablate: str) -> Tensor:
-    """Return the map of one head: (n, n), −∞ where the mask hides."""
-    A = maps(tokens_of(sequence), model_without(ablate))[layer - 1, head - 1]
-    return A.masked_fill(~causal_mask(*A.shape), -torch.inf)
+def name_of(layer: int, head: int) -> str:
+    return f"{layer}.{head}"
+
+
+@cache
+def all_maps(sequence: str, ablate: str) -> Tensor:
+    """Return the maps of all heads: (layers, heads, n, n)."""
+    return maps(tokens_of(sequence), model_without(ablate))
+
+
+def weights(layer: int, head: int) -> Callable[[str, str], Tensor]:
+    """Return the map of one head as a function of sequence and head removed: (n, n), −∞ where the mask hides."""
+
+    def weights(sequence: str, ablate: str) -> Tensor:
+        A = all_maps(sequence, ablate)[layer - 1, head - 1]
+        return A.masked_fill(~causal_mask(*A.shape), -torch.inf)
+
+    return weights
 
 
 @cache
@@ -55,25 +70,40 @@ def measures(ablate: str) -> dict:
     return induction.measures(model_without(ablate))
 
 
-def job(layer: int, head: int, ablate: str) -> int:
-    """Return 0 for a previous-token head, 1 for an induction head, 2 for any other."""
-    jobs = [measures(ablate)[name][layer - 1][head - 1] >= HAS_A_JOB for name in ("previous", "induction")]
-    return jobs.index(True) if any(jobs) else 2
+def job(layer: int, head: int) -> Choice:
+    """Return the words of a head's job: previous-token head, induction head, or neither."""
+
+    def number(ablate: str) -> int:
+        jobs = [measures(ablate)[name][layer - 1][head - 1] >= HAS_A_JOB for name in ("previous", "induction")]
+        return jobs.index(True) if any(jobs) else 2
+
+    return Choice(
+        number,
+        [
+            Text(zh="前一个 token 头", en="a previous-token head"),
+            Text(zh="归纳头", en="an induction head"),
+            Text(zh="别的头", en="neither kind"),
+        ],
+    )
 
 
-def previous_text(layer: int, head: int, sequence: str, ablate: str) -> str:
-    """Return the previous-token score of the map as text."""
-    A = maps(tokens_of(sequence), model_without(ablate)).unsqueeze(0)
-    return share(previous_token_score(A)[layer - 1, head - 1].item())
+def previous(layer: int, head: int) -> Callable[[str, str], str]:
+    """Return the previous-token score of a head's map as text."""
+    return lambda sequence, ablate: share(
+        previous_token_score(all_maps(sequence, ablate).unsqueeze(0))[layer - 1, head - 1].item()
+    )
 
 
-def induction_text(layer: int, head: int, sequence: str, ablate: str) -> str:
-    """Return the induction score of the map as text; a dash where no token repeats."""
-    if len(set(sequence)) == len(sequence):
-        return "—"
-    tokens = tokens_of(sequence).unsqueeze(0)
-    A = maps(tokens[0], model_without(ablate)).unsqueeze(0)
-    return share(induction_score(A, tokens)[layer - 1, head - 1].item())
+def followed(layer: int, head: int) -> Callable[[str, str], str]:
+    """Return the induction score of a head's map as text; a dash where no token repeats."""
+
+    def text(sequence: str, ablate: str) -> str:
+        if len(set(sequence)) == len(sequence):
+            return "—"
+        A = all_maps(sequence, ablate).unsqueeze(0)
+        return share(induction_score(A, tokens_of(sequence).unsqueeze(0))[layer - 1, head - 1].item())
+
+    return text
 
 
 @cache
@@ -116,57 +146,74 @@ def share(number: float) -> str:
     return f"{number:.2f}"
 
 
+def panel(layer: int, head: int) -> Heatmap:
+    """Return the panel of one head's map."""
+    return Heatmap(
+        weights(layer, head),
+        title=Text(zh=f"第 {layer} 层第 {head} 头", en=f"layer {layer}, head {head}"),
+        rows=Text(zh="查询 i", en="query i"),
+        columns=Text(zh="键 j", en="key j"),
+        row_words=lambda sequence: list(sequence),
+        column_words=lambda sequence: list(sequence),
+        scale=Axis(Text(zh="权重", en="weight"), (0, 1), symbol="a_{ij}", resolution=0.01),
+        color="blue",
+        mark=MARKS[layer],
+        faint_at=("ablate", name_of(layer, head)),
+    )
+
+
+def of_each_head(words: Callable[[int, int], Callable | Choice], name: str) -> dict:
+    """Return a slot for each head: name11, name12, …"""
+    return {f"{name}{layer}{head}": words(layer, head) for layer, head in HEADS}
+
+
 def figure() -> Explorable:
     """Return the figure in the page's language."""
     last = steps()[-1]
     return Explorable(
         "heads",
-        title=Text(zh="训练出来的头，各有各的活", en="Trained heads have jobs"),
+        title=Text(zh="训练出来的头，各有分工", en="Trained heads have jobs"),
         caption=Text(
-            zh="行是查询，列是键，颜色是这个头的权重。",
-            en="Rows are queries, columns keys; colour is the head's weight.",
+            zh="四个头读同一个序列：行是查询，列是键，越亮权重越大。",
+            en="Four heads read one sequence: rows are queries, columns keys; the brighter, the more weight.",
         ),
         how_to_read=Text(
-            zh="读图：注意力图一行是一个查询 i，一列是一个键 j，字母就是那里的 token；颜色是查询分给键的权重，每行加起来恰为 1，"
-            "斜纹是掩码不许看的后文。一条斜线表示这个头总看同样距离的地方：紧贴对角线的是前一个 token，"
-            "离得远的是同一个字母以前出现时的下一个 token。模型只有注意力：两层，每层两个头，由随机种子 0 训练；训练只练下一个 token 定得下来的地方。"
-            "曲线图是训练的过程，纵轴有两种量：在重复的部分，下一个 token 猜对的比例；"
+            zh="一行是一个查询 i，一列是一个键 j，字母就是那里的 token；颜色是查询分给键的权重，每行加起来恰为 1，"
+            "斜纹是掩码挡住的后文。指着一格，四幅图里同一格都会标出来。一条斜线表示这个头总看同样距离的地方："
+            "紧贴对角线的是前一个 token，离得远的是同一个字母上次出现时的下一个 token。去掉一个头，是把它的输出置 0，"
+            "它的图随之变淡。曲线图是训练的过程，纵轴有两种量：在重复的部分，下一个 token 猜对的比例；"
             "第 1 层最像前一个 token 头的那个头的得分，第 2 层最像归纳头的那个头的得分。"
             "细线是三个随机种子，粗线是中位数；灰点是现在这个模型。",
-            en="How to read it: a row of the map is a query i, a column a key j, and the letters are their tokens; the colour is "
-            "the weight that the query gives to the key. Each row adds up to exactly 1, and hatching is what comes later, which "
-            "the mask hides. A stripe means that the head always looks equally far back: right below the diagonal, at the "
-            "previous token; farther away, at the token after an earlier occurrence of the same letter. The model is attention "
-            "alone, two layers of two heads, trained from random seed 0, and only where the next token is determined. "
-            "In the plot, its training: how often the next token is right where the sequence repeats; the score of the head of layer 1 "
-            "that is most of a previous-token head, and that of the head of layer 2 that is most of an induction head. Thin lines are three "
+            en="A row is a query i, a column a key j, and the letters are their tokens. Colour is the weight that the query "
+            "gives to the key; each row adds up to exactly 1, and hatching is what comes later, which the mask hides. "
+            "Point at a cell, and all four maps mark it. A stripe means that the head always looks equally far back: right "
+            "below the diagonal, at the previous token; farther away, at the token after an earlier occurrence of the same "
+            "letter. To take out a head is to set its output to 0; its map fades. The plot shows training: how often the "
+            "next token is right where the sequence repeats; the score of the head of layer 1 that is most of a "
+            "previous-token head; and that of the head of layer 2 that is most of an induction head. Thin lines are three "
             "random seeds, bold ones their median; the grey dot is the model as it is now.",
         ),
+        limits=Text(
+            zh="模型很小，只有注意力：两层，每层两个头，由随机种子 0 训练，只练下一个 token 定得下来的地方。"
+            "没练过的地方，它照样给出一个答案。大模型里的头有没有这样一句话说得清的分工，这里没有量。",
+            en="The model is small and nothing but attention: two layers of two heads, trained from random seed 0, and only "
+            "where the next token is determined. Where it was not trained, it answers all the same. Whether the heads of a "
+            "large model have jobs that fit into one sentence was not measured here.",
+        ),
         controls=[
-            Control("layer", [1, 2], label=Text(zh="第几层", en="layer"), continuous=False),
-            Control("head", [1, 2], label=Text(zh="第几个头", en="head"), start=2, continuous=False),
-            Control("sequence", SEQUENCES, label=Text(zh="序列", en="Sequence")),
+            Control("sequence", SEQUENCES, label=Text(zh="序列", en="sequence")),
             Control(
                 "ablate",
-                {NOTHING: Text(zh="一个也不去掉", en="none")}
+                {NOTHING: Text(zh="不去掉", en="none")}
                 | {
-                    f"{layer}.{head}": Text(zh=f"第 {layer} 层第 {head} 个头", en=f"head {head} of layer {layer}")
+                    name_of(layer, head): Text(zh=f"第 {layer} 层第 {head} 头", en=f"layer {layer}, head {head}")
                     for layer, head in HEADS
                 },
-                label=Text(zh="去掉一个头（输出置 0）", en="Take out a head (its output becomes 0)"),
-                advanced=True,
+                label=Text(zh="去掉一个头", en="take out a head"),
             ),
         ],
         panels=[
-            Heatmap(
-                weights,
-                title=Text(zh="这个头的权重", en="weights of the head"),
-                rows=Text(zh="查询 i", en="query i"),
-                columns=Text(zh="键 j", en="key j"),
-                row_words=lambda sequence: list(sequence),
-                column_words=lambda sequence: list(sequence),
-                scale=Axis(Text(zh="权重", en="weight"), (0, 1), symbol="a_{ij}", resolution=0.01),
-            ),
+            *(panel(layer, head) for layer, head in HEADS),
             Lines(
                 title=Text(zh="训练中的准确率和头的得分", en="Accuracy, and scores of heads, in training"),
                 x=Axis(Text(zh="训练步数", en="training steps"), (-0.02 * last, 1.03 * last)),
@@ -179,7 +226,7 @@ def figure() -> Explorable:
                         steps(),
                         Text(zh="看前一个", en="previous"),
                         "blue",
-                        "diamond",
+                        MARKS[1],
                         dashed=True,
                     ),
                     Series(
@@ -187,7 +234,7 @@ def figure() -> Explorable:
                         steps(),
                         Text(zh="归纳", en="induction"),
                         "blue",
-                        "square",
+                        MARKS[2],
                         dashed=True,
                     ),
                     Series(
@@ -200,52 +247,55 @@ def figure() -> Explorable:
                 ],
             ),
         ],
+        rows=[4, 1],
         sentence=Sentence(
             Text(
-                zh="第 {layer} 层第 {head} 个头{job}：在这个序列上，平均有 {previous} 的权重落在前一个 token 上；token 重复的地方，落在它以前出现时的下一个 token 上的有 {followed}。"
-                "读完这个序列，模型猜接下来是 {guess}，概率 {probability}{ground}。"
-                "{state}，测试序列重复的部分猜对的比例是 {accuracy}；只有一层的模型是 {control}。",
-                en="Head {head} of layer {layer} {job}: on this sequence, on average {previous} of its weight is on the previous "
-                "token; where a token repeats, on the tokens after its earlier occurrences it is {followed}. After the sequence the model expects {guess}, with probability {probability}{ground}. "
-                "{state}, it is right on {accuracy} of what repeats in the sequences for testing; a model of one layer, on {control}.",
-            ),
-            job=Choice(
-                job,
-                [
-                    Text(zh="是前一个 token 头", en="is a previous-token head"),
-                    Text(zh="是归纳头", en="is an induction head"),
-                    Text(zh="两种头都算不上", en="is neither a previous-token head nor an induction head"),
-                ],
-            ),
-            previous=previous_text,
-            followed=induction_text,
-            guess=lambda sequence, ablate: next_token(sequence, ablate)[0],
-            probability=lambda sequence, ablate: share(next_token(sequence, ablate)[1]),
-            ground=Choice(
-                ground,
-                [
-                    Text(
-                        zh="，末尾的字母以前出现时，跟在后面的正是它",
-                        en=", which is what followed that letter earlier",
-                    ),
-                    Text(
-                        zh="，可是末尾的字母以前出现时，跟在后面的不是它",
-                        en=", which is not what followed that letter earlier",
-                    ),
-                    Text(
-                        zh="，可是末尾的字母以前没有出现过，无从猜起：没练过的地方，它不知道自己不知道",
-                        en=", though the last letter is new and nothing tells what comes: where it was not trained, it does not know that it does not know",
-                    ),
-                ],
+                zh="{state}，重复的部分猜对 {accuracy}；这里猜下一个是 {guess}（概率 {probability}）。",
+                en="{state}, it is right on {accuracy} of what repeats; here it expects {guess} next ({probability}).",
             ),
             state=Choice(
-                lambda ablate: int(ablate != NOTHING),
+                lambda ablate: [NOTHING, *(name_of(layer, head) for layer, head in HEADS)].index(ablate),
                 [
                     Text(zh="四个头都在", en="With all four heads"),
-                    Text(zh="去掉一个头以后", en="With one head taken out"),
+                    *(
+                        Text(zh=f"去掉第 {layer} 层第 {head} 头", en=f"Without head {head} of layer {layer}")
+                        for layer, head in HEADS
+                    ),
                 ],
             ),
             accuracy=lambda ablate: share(measures(ablate)["accuracy"]),
+            guess=lambda sequence, ablate: next_token(sequence, ablate)[0],
+            probability=lambda sequence, ablate: share(next_token(sequence, ablate)[1]),
+        ),
+        detail=Sentence(
+            Text(
+                zh="在测试序列上判定，第 1 层：第 1 头是{job11}，第 2 头是{job12}；第 2 层：第 1 头是{job21}，第 2 头是{job22}。"
+                "在这个序列上，平均落在前一个 token 上的权重依次是 {previous11}、{previous12}、{previous21}、{previous22}；"
+                "token 重复的地方，落在它以前出现时的下一个 token 上的依次是 {followed11}、{followed12}、{followed21}、{followed22}。"
+                "猜的那个 token{ground}。只有一层的模型，测试序列重复的部分猜对 {control}。",
+                en="On the sequences for testing: in layer 1, head 1 is {job11} and head 2 {job12}; in layer 2, head 1 is "
+                "{job21} and head 2 {job22}. On this sequence, in the same order, the weight on the previous token is on "
+                "average {previous11}, {previous12}, {previous21} and {previous22}; where a token repeats, on the tokens "
+                "after its earlier occurrences it is {followed11}, {followed12}, {followed21} and {followed22}. The token "
+                "expected next {ground}. A model of one layer is right on {control} of what repeats in the sequences for testing.",
+            ),
+            **of_each_head(job, "job"),
+            **of_each_head(previous, "previous"),
+            **of_each_head(followed, "followed"),
+            ground=Choice(
+                ground,
+                [
+                    Text(zh="，正是末尾的字母以前出现时跟在后面的那个", en="is what followed the last letter earlier"),
+                    Text(
+                        zh="，不是末尾的字母以前出现时跟在后面的那个",
+                        en="is not what followed the last letter earlier",
+                    ),
+                    Text(
+                        zh="没有根据，因为末尾的字母以前没有出现过",
+                        en="has nothing to stand on, since the last letter is new",
+                    ),
+                ],
+            ),
             control=lambda: share(results(1)[0]["accuracy"]),
         ),
         cache=figure_cache(__name__),

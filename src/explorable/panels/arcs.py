@@ -1,0 +1,94 @@
+"""Arcs: the words of two texts in two columns, and an arc for every weight between them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..axis import Axis
+from ..frames import Frames, View
+from ..look import COLORS, check_look
+from ..source import Add
+from ..text import Words
+from .heatmap import words_text
+from .panel import AddWords, Panel
+
+__all__ = ["Arcs"]
+
+SIDES = ("row_words", "column_words")  # in the order of the matrix's axes
+
+
+@dataclass(frozen=True)
+class Arcs(Panel):
+    """Two columns of words, and an arc for every weight between them, the wider the larger it is.
+
+    matrix: (rows, columns); a row is a word at the right, a column one at the left, and a number the weight between them,
+    or −∞ for no path.  rows and columns: what the two are.  row_words and column_words: the words, as functions of controls
+    or lists; one at the right with a * before it is a wrong one.  scale: of the weights; those at its lower end have no
+    arc.  through: the name of the one place through which all words go where no weight is finite.
+    """
+
+    kind = "arcs"
+    matrix: Callable[..., Any] | Any
+    title: Words
+    rows: Words
+    columns: Words
+    scale: Axis
+    row_words: Callable[..., Any] | list[str]
+    column_words: Callable[..., Any] | list[str]
+    through: Words = ""
+    color: str = "blue"
+
+    def spec(self, add: Add, add_words: AddWords) -> dict:
+        where = f"arcs {str(self.title)!r}"
+        check_look(where, self.color, "circle")
+        return {
+            "kind": self.kind,
+            "title": str(self.title),
+            "rows": str(self.rows),
+            "columns": str(self.columns),
+            "row_words": add_words(words_text(self.row_words, where), f"{where} row words"),
+            "column_words": add_words(words_text(self.column_words, where), f"{where} column words"),
+            "scale": self.scale.spec(add, f"{where} scale"),
+            "matrix": add(self.matrix, where, (None, None), **self.scale.precision),
+            "through": str(self.through),
+            "color": self.color,
+        }
+
+    def check(self, spec: dict, frames: Frames, where: str) -> None:
+        self.scale.check(spec["scale"], frames, where)
+        spec["most"] = 1  # words in a column, for which the browser leaves room, so that nothing shifts
+        spec["letters"] = dict.fromkeys(SIDES, 1)  # of the longest word
+        for axis, key in enumerate(SIDES):
+            for view in frames.views(spec["matrix"], spec[key]):
+                words, count = view.words(spec[key]).split(), view.array(spec["matrix"]).shape[axis]
+                if len(words) != count:
+                    raise ValueError(f"{where} has {len(words)} {key} for {count}: as many are needed")
+                spec["most"] = max(spec["most"], count)
+                spec["letters"][key] = max(spec["letters"][key], *map(len, words))
+
+    def at(self, spec: dict, view: View) -> dict:
+        """The weights, and the words of both columns."""
+        words = [view.words(spec[key]).split() for key in SIDES]
+        limits, matrix = view.array(spec["scale"]["limits"]), view.array(spec["matrix"])
+        return {"kind": self.kind, "limits": limits, "matrix": matrix, "rowWords": words[0], "columnWords": words[1]}
+
+    def draw(self, spec: dict, view: View, axes: Any) -> None:
+        shown = self.at(spec, view)
+        weights = 10 ** shown["matrix"] if self.scale.log10 else np.where(np.isneginf(m := shown["matrix"]), 0, m)
+        least, largest = (10**limit if self.scale.log10 else limit for limit in shown["limits"])
+        line = {"color": COLORS[self.color]["still"], "solid_capstyle": "round"}
+        for i, j in np.argwhere(weights > least):
+            share = min(1, weights[i, j] / largest)
+            axes.plot([0, 1], [j, i], linewidth=0.4 + 2 * share, alpha=0.15 + 0.85 * share, **line)
+        if not np.isfinite(shown["matrix"]).any():
+            middle = (len(weights) - 1) / 2
+            for side, count in enumerate(reversed(weights.shape)):
+                for i in range(count):
+                    axes.plot([side, 0.5], [i, middle], color=COLORS["grey"]["still"], linewidth=0.8)
+        for side, key, end in ((0, "columnWords", "right"), (1, "rowWords", "left")):
+            for i, word in enumerate(shown[key]):
+                axes.text(side + (0.04 if side else -0.04), i, word, ha=end, va="center", fontsize=7)
+        axes.set(xlim=(-0.5, 1.5), ylim=(max(weights.shape) - 0.5, -0.5))
+        axes.axis("off")
