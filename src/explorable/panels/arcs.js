@@ -6,7 +6,7 @@ import { STRIDES } from "../js/keys.js";
 import { KINDS } from "../js/kinds.js";
 import { amountText } from "../js/numbers.js";
 
-const TOP = 34; // pixels above the first word
+const FIRST_WORD = 34; // pixels above the first word
 const CLOSEST = 10.5; // pixels from word to word
 const [FARTHEST, LARGEST] = [40, 13]; // pixels from word to word, and of a letter's height, at most
 const WIDE = 7; // pixels of a letter's width
@@ -37,13 +37,13 @@ class Arcs {
     const height = Math.max(tall, CLOSEST * panel.most); // whatever the number of words, so that nothing below shifts
     this.gap = Math.min(FARTHEST, height / Math.max(...shape));
     this.ends = [this.margins[0], size - this.margins[1]];
-    this.surface.setAttribute("viewBox", `0 0 ${size} ${TOP + height + 8}`);
+    this.surface.setAttribute("viewBox", `0 0 ${size} ${FIRST_WORD + height + 8}`);
     this.texts = {
       column: this.column(this.columnWords, this.ends[0] - 6, "end"),
       row: this.column(this.rowWords, this.ends[1] + 6, "start"),
     };
     this.arcs = this.isOpen() ? this.makeArcs(limits) : this.makeWays();
-    const names = [textAt("axis-name", 2, TOP - 22, "start", panel.columns), textAt("axis-name", size - 2, TOP - 22, "end", panel.rows)];
+    const names = [textAt("axis-name", 2, FIRST_WORD - 22, "start", panel.columns), textAt("axis-name", size - 2, FIRST_WORD - 22, "end", panel.rows)];
     this.surface.replaceChildren(...names, ...this.arcs.map(({ path }) => path), ...this.hub(), ...this.texts.column, ...this.texts.row);
     return { kind: "arcs", limits, shape, values, rowWords: this.rowWords, columnWords: this.columnWords };
   }
@@ -54,7 +54,7 @@ class Arcs {
   }
 
   heightOf(place) {
-    return TOP + (place - 0.5) * this.gap;
+    return FIRST_WORD + (place - 0.5) * this.gap;
   }
 
   column(words, x, anchor) {
@@ -101,7 +101,7 @@ class Arcs {
   }
 
   center() {
-    return [(this.ends[0] + this.ends[1]) / 2, TOP + (this.gap * Math.max(...this.shape)) / 2];
+    return [(this.ends[0] + this.ends[1]) / 2, FIRST_WORD + (this.gap * Math.max(...this.shape)) / 2];
   }
 
   hub() {
@@ -122,7 +122,7 @@ class Arcs {
 
   // Near a word: at the right it and where most of its weight goes, at the left it and the word that gives it most.
   pickAt(px, py) {
-    const place = Math.ceil((py - TOP) / this.gap);
+    const place = Math.ceil((py - FIRST_WORD) / this.gap);
     const left = px < (this.ends[0] + this.ends[1]) / 2;
     const count = this.shape[left ? 1 : 0];
     if (place < 1 || place > count) return null;
