@@ -53,5 +53,9 @@ def test_the_page_script_runs_without_figures_and_leaves_no_global():
 @pytest.mark.parametrize("kind", [panel.kind for panel in KINDS])
 def test_a_kind_of_panel_is_named_in_its_two_files_and_the_list_only(kind):
     texts = [path for ending in ("py", "js", "css", "json") for path in script.FOLDER.rglob(f"*.{ending}")]
-    naming = {path.name for path in texts if re.search(rf"[\"'.]{kind}\b", path.read_text(encoding="utf-8"))}
+    naming = {
+        path.name
+        for path in texts
+        if re.search(rf"[\"']{kind}\b|KINDS\.{kind}\b|\.{kind} import", path.read_text(encoding="utf-8"))
+    }
     assert naming == {f"{kind}.py", f"{kind}.js", "__init__.py"}
