@@ -33,7 +33,8 @@ export function makePicking(panels, specs, words) {
   function refresh() {
     const marks = panels.map((panel) => panel.mark(pick)).filter(Boolean);
     const places = [...new Set(marks.map(({ place }) => place))];
-    const textsAt = (place) => marks.filter((mark) => mark.place === place).map(({ text }) => text);
+    const textsAt = (place) =>
+      marks.filter((mark) => mark.place === place).flatMap(({ said, text }) => said?.map((one) => one.text) ?? text);
     const said = places.map((place) => place + words.colon + textsAt(place).join(words.semicolon));
     reading.textContent = news || said.join(words.semicolon) || words.hint;
     readout.classList.toggle("hint", !news && !said.length);
