@@ -117,7 +117,7 @@ def page(visit, made_up_page):
 
 
 def test_a_family_is_drawn_whole_in_focus_and_elsewhere_its_median_only(page):
-    lines = "(path) => [path.parentNode.getAttribute('class'), path.getAttribute('d').split('M').length - 1]"
+    lines = "(path) => [path.parentNode.classList[0], path.getAttribute('d').split('M').length - 1]"
     seen = []
     for _ in range(3):
         paths = page.locator("figure.explorable").first.locator("path.thin").all()
@@ -531,7 +531,7 @@ def test_numbers_without_an_end_and_long_labels_are_drawn(visit, tmp_path, width
     assert "20 letters for a line"[:20] + " −∞" in readout(page)
     assert "all −10³⁰⁰" in readout(page)
     ticks = picture(page, 2).locator("text.tick").all_text_contents()
-    assert "−10³⁰⁰" in ticks and "5×10²⁹⁹" in ticks
+    assert "−10³⁰⁰" in ticks and "10³⁰⁰" in ticks
     picture(page, 3).focus()
     page.keyboard.press("ArrowRight")
     assert readout(page) == "row = 1, column = 1: map: size 0.5"

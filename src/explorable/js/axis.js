@@ -1,22 +1,16 @@
 // Axes: their ticks and names, the same in all panels.
 
 import { node } from "./elements.js";
-import { tickText } from "./numbers.js";
+import { ticksOf, tickWidth } from "./ticks.js";
+import { widthOf } from "./words.js";
+
+const NAME = 20; // pixels from the upper axis name to the plot: the highest tick stands between
+export const AFTER_PLOT = 14; // pixels from the plot to the end of its panel: room for half of the last tick
 
 // Map numbers between two limits onto pixels between two others.
 export function scaleBetween([low, high], [from, to]) {
   const slope = (to - from) / (high - low);
   return (value) => from + (value - low) * slope;
-}
-
-// Round numbers between two limits, about `count` of them; whole ones on an axis of decades.
-export function ticksBetween([low, high], count, whole) {
-  const rough = (high - low) / count;
-  const power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map((factor) => factor * power).find((size) => size >= rough && (!whole || size >= 1)) ?? 1;
-  const ticks = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step; i++) ticks.push(Number((i * step).toPrecision(12)));
-  return ticks;
 }
 
 // A symbol like s_{T−l} as tspans: letters italic, what follows _ lowered.
@@ -37,9 +31,11 @@ export function symbolSpans(symbol) {
 // Words in a plot. anchor: which end of them is at x.
 export const textAt = (kind, x, y, anchor, ...words) => node("text", { class: kind, x, y, "text-anchor": anchor }, ...words);
 
-// An axis's name: symbol, words and unit.
-export function axisName(axis, x, y, anchor) {
-  return textAt("axis-name", x, y, anchor, ...symbolSpans(axis.symbol), ` ${axis.label}${axis.unit ? ` (${axis.unit})` : ""}`);
+// An axis's name: symbol, words and unit; the symbol alone where they have no room.
+export function axisName(axis, x, y, anchor, room = Infinity) {
+  const words = ` ${axis.label}${axis.unit ? ` (${axis.unit})` : ""}`;
+  const cut = axis.symbol && widthOf(plainSymbol(axis) + words) > room;
+  return textAt("axis-name", x, y, anchor, ...symbolSpans(axis.symbol), cut ? "" : words);
 }
 
 // A symbol as plain text, for sentences: s_{T−l} without the marks of its index.
@@ -48,20 +44,25 @@ export function plainSymbol(axis) {
 }
 
 // The grid, ticks and names of a plot's two axes. box: {left, top, right, bottom} in pixels.  whole: whole numbers only,
-// each of which may have its tick.
-export function drawAxes(panel, [xLimits, yLimits], box, whole = false) {
-  const [across, upwards] = whole ? [30, 24] : [60, 45]; // pixels from tick to tick, at least
+// each of which may have its tick.  narrow: names without room are symbols, and ticks stand closer.
+export function drawAxes(panel, [xLimits, yLimits], box, whole = false, narrow = false) {
   const x = scaleBetween(xLimits, [box.left, box.right]);
   const y = scaleBetween(yLimits, [box.bottom, box.top]);
+  const [least, up] = whole ? [30, 24] : narrow ? [0, 30] : [56, 44]; // pixels from tick to tick
+  const across = (a, b) => Math.max(least, (tickWidth(a) + tickWidth(b)) / 2 + 8);
+  const end = box.right + AFTER_PLOT;
   const parts = [];
-  for (const tick of ticksBetween(xLimits, (box.right - box.left) / across, whole || panel.x.log10)) {
-    parts.push(textAt("tick", x(tick), box.bottom + 18, "middle", tickText(tick, panel.x)));
-    parts.push(node("path", { class: "grid", d: `M${x(tick)},${box.bottom}v5` }));
+  for (const { at, text } of ticksOf(panel.x, xLimits, box.right - box.left, across, whole)) {
+    const inside = Math.min(x(at), end - tickWidth(text) / 2);
+    parts.push(textAt("tick", inside, box.bottom + 18, "middle", text));
+    parts.push(node("path", { class: "grid", d: `M${x(at)},${box.bottom}v5` }));
   }
-  for (const tick of ticksBetween(yLimits, (box.bottom - box.top) / upwards, whole || panel.y.log10)) {
-    parts.push(node("path", { class: "grid", d: `M${box.left},${y(tick)}H${box.right}` }));
-    parts.push(textAt("tick", box.left - 6, y(tick) + 4, "end", tickText(tick, panel.y)));
+  for (const { at, text } of ticksOf(panel.y, yLimits, box.bottom - box.top, () => up, whole)) {
+    parts.push(node("path", { class: "grid", d: `M${box.left},${y(at)}H${box.right}` }));
+    parts.push(textAt("tick", box.left - 6, y(at) + 4, "end", text));
   }
-  parts.push(axisName(panel.x, (box.left + box.right) / 2, box.bottom + 38, "middle"), axisName(panel.y, 2, box.top - 12, "start"));
+  const middle = (box.left + box.right) / 2;
+  const [below, above] = narrow ? [2 * (end - middle), end] : [Infinity, Infinity];
+  parts.push(axisName(panel.x, middle, box.bottom + 38, "middle", below), axisName(panel.y, 2, box.top - NAME, "start", above));
   return { x, y, parts };
 }

@@ -1,8 +1,8 @@
 // Colour scales: a number's colour, and the bar below a row of panels, one for all that share a scale.
 
-import { axisName, scaleBetween, textAt, ticksBetween } from "./axis.js";
+import { axisName, scaleBetween, textAt } from "./axis.js";
 import { element, node } from "./elements.js";
-import { tickText } from "./numbers.js";
+import { ticksOf, tickWidth } from "./ticks.js";
 import { widthOf } from "./words.js";
 
 const SHADES = 33; // colours of the bar
@@ -51,10 +51,10 @@ function drawBar({ scale, colormap }, limits, { width, key }) {
   const color = (i) => `rgb(${colorAt(colormap, limits, at(i))})`;
   const piece = (_, i) => node("rect", { x: left + i * wide, y: top, width: wide + 0.5, height: THICK, fill: color(i) });
   const parts = Array.from({ length: SHADES }, piece);
-  for (const tick of ticksBetween(limits, (right - left) / 45, scale.log10)) {
-    const text = tickText(tick, scale);
-    const half = widthOf(text) / 2.6; // a number at the bar's end stays inside
-    parts.push(textAt("tick", Math.min(right + 8 - half, Math.max(left + half - 8, x(tick))), top + THICK + 15, "middle", text));
+  const apart = (a, b) => Math.max(45, (tickWidth(a) + tickWidth(b)) / 2 + 8);
+  for (const { at: number, text } of ticksOf(scale, limits, right - left, apart)) {
+    const half = tickWidth(text) / 2; // a number at the bar's end stays inside
+    parts.push(textAt("tick", Math.min(right + 8 - half, Math.max(left + half - 8, x(number))), top + THICK + 15, "middle", text));
   }
   const box = { width: right, height: top + THICK + 20 };
   const words = axisName(scale, 0, inALine ? 12 : 13, "start");

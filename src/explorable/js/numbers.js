@@ -47,8 +47,3 @@ export function amountText(value, axis) {
   const least = axis.least !== null && value !== 0 && Math.abs(value) < 1.5 * axis.least;
   return least ? `${value < 0 ? ">−" : "<"}${numberText(2 * axis.least)}` : numberText(value);
 }
-
-// A tick of an axis: a whole power of ten where it counts decades.
-export function tickText(value, axis) {
-  return axis.log10 ? powerOfTen(value) : numberText(value);
-}

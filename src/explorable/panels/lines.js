@@ -1,20 +1,26 @@
-// The Lines panel: families of lines over two axes, named at their ends.
+// The Lines panel: families of lines over two axes, each named where it runs.
 
-import { drawAxes, plainSymbol, textAt } from "../js/axis.js";
-import { node } from "../js/elements.js";
+import { AFTER_PLOT, drawAxes, plainSymbol, textAt } from "../js/axis.js";
+import { element, node } from "../js/elements.js";
 import { STRIDES } from "../js/keys.js";
 import { KINDS } from "../js/kinds.js";
+import { placeLabels } from "../js/labels.js";
 import { nearest } from "../js/nearest.js";
 import { amountText } from "../js/numbers.js";
-import { widthOf } from "../js/words.js";
+import { Trace } from "../js/trace.js";
 import LOOK from "../look.json" with { type: "json" };
 
-const MARKS_A_LINE = 6;
-const LINE_HEIGHT = 17;
+const MARKS_A_LINE = { wide: 6, narrow: 3 };
 const NEAR = 1e-9; // places that differ by less are one
 const LOWEST = 9999; // pixels: far below any plot, where −∞ is drawn; further down, what measures the page runs out of memory
-const NARROWEST_PLOT = 80; // pixels between axis and labels; with less room the whole picture shrinks
+const SMALL = 200; // pixels of a panel below which letters are small and marks few
+const NARROWEST_PLOT = 60; // pixels; with less room the whole picture shrinks
 const EDGE = 5; // pixels beside the plot, so that a mark on its limit is whole
+const ABOVE = 10; // pixels above the plot where a label may stand
+const LETTERS = { wide: 13, narrow: 11 }; // pixels: the size of labels
+const ASIDE = 0.88; // of it, the size of those out of focus
+const ARROW = 14; // pixels
+const RING = "m-5.5,0a5.5,5.5 0 1,0 11,0a5.5,5.5 0 1,0 -11,0z"; // around a place that is marked
 
 const medians = new WeakMap(); // of each family drawn so far
 
@@ -33,6 +39,12 @@ function medianOf(family, rows) {
 const isShown = (one, view) => one.visible_if === null || view.value(one.visible_if);
 const inFocus = (one, view) => one.focus === null || view.value(one.focus[0]) === one.focus[1];
 
+// A series of one place is a mark; one of two that are level or upright is a guide, such as "now"; any other is a line.
+function kindOf(places, ys) {
+  if (places.length === 1) return "spot";
+  return places.length === 2 && (places[0] === places[1] || ys[0] === ys[1]) ? "guide" : "line";
+}
+
 // What is on screen of a series, cut to the limits of the x axis; null if that is nothing, or not computed.
 function seriesAt(one, view, [low, high]) {
   const [x, y] = [one.x, one.y].map(view.at);
@@ -45,26 +57,26 @@ function seriesAt(one, view, [low, high]) {
   const focused = inFocus(one, view);
   const start = (row) => row * x.values.length;
   const lines = focused ? Array.from({ length: rows }, (_, row) => y.values.subarray(start(row) + from, start(row) + to)) : [middle];
-  return { label: one.label, inFocus: focused, x: x.values.subarray(from, to), y: lines, middle, places: x.values, family: y.values };
+  return {
+    label: one.label,
+    inFocus: focused,
+    kind: kindOf(x.values, middle),
+    x: x.values.subarray(from, to),
+    y: lines,
+    middle,
+    places: x.values,
+    family: y.values,
+  };
 }
 
-// Labels share the right margin: each as near to its line's end as the others leave room for, in the ends' order.
-function spread(labels, top, bottom) {
-  labels.sort((a, b) => a.end - b.end);
-  labels.forEach((label, i) => (label.y = Math.max(label.y, i ? labels[i - 1].y + LINE_HEIGHT : top)));
-  labels.reverse();
-  labels.forEach((label, i) => (label.y = Math.min(label.y, i ? labels[i - 1].y - LINE_HEIGHT : bottom)));
-}
-
-// The elements of one series, made once and changed at every drawing: three paths in the plot, a label beside it.
+// The elements of one series, made once and changed at every drawing: two paths, their marks over all paths, and a label.
 function makeSeries(one) {
   const shape = LOOK.marks[one.mark].path;
   const path = (kind) => node("path", { class: `series ${kind}` });
-  const [thin, bold, marks] = [path("thin"), path(one.dashed ? "bold dashed" : "bold"), path(`mark ${one.mark}`)];
-  const group = node("g", {}, thin, bold, marks);
-  const name = node("text", { class: "label", x: 16, y: 4 });
-  const label = node("g", {}, node("path", { class: `series mark ${one.mark}`, d: `M9,0${shape}` }), name);
-  return { one, shape, group, thin, bold, marks, label, name };
+  const [thin, bold, marks] = [path("thin"), path(one.dashed ? "bold dashed" : "bold"), path("mark")];
+  const group = node("g", {}, thin, bold);
+  const [name, sign] = [node("text", { class: "label" }), node("path", { class: `series mark ${one.mark}`, d: `M5,-4.5${shape}` })];
+  return { one, shape, group, thin, bold, marks, label: node("g", { class: "named" }, sign, name), name, sign };
 }
 
 const rounded = (number) => Math.round(10 * number) / 10;
@@ -75,12 +87,25 @@ function lineOf(xs, ys, x, y) {
   return path;
 }
 
-// Some marks along a line, evenly over the width of the plot; one on a line that ends before the first of these.
-function marksOf(shape, xs, ys, [low, high], x, y) {
-  const thresholds = Array.from({ length: MARKS_A_LINE }, (_, k) => low + ((k + 0.5) / MARKS_A_LINE) * (high - low));
+// Some marks along a line, evenly over the width of the plot, from a share of their distance on, so that lines that lie on
+// each other show the marks of both; one on a line that ends before the first of these.
+function marksOf(shape, xs, ys, [low, high], x, y, { count, share }) {
+  const thresholds = Array.from({ length: count }, (_, k) => low + ((k + share) / count) * (high - low));
   const reached = thresholds.map((threshold) => xs.findIndex((place) => place >= threshold)).filter((i) => i >= 0);
   const marked = [...new Set(reached.length ? reached : [xs.length - 1])].filter((i) => ys[i] > -Infinity);
   return marked.map((i) => `M${rounded(x(xs[i]))},${rounded(y(ys[i]))}${shape}`).join("");
+}
+
+// The trace of a line, and of one that runs outside the plot only, of its shadow on the plot's edge.
+function traceOf(xs, ys, x, y, box) {
+  const within = (low, high, value) => Math.min(high, Math.max(low, value));
+  const points = Array.from(xs, (place, i) => [x(place), within(-LOWEST, LOWEST, y(ys[i]))]);
+  const trace = new Trace(points, box);
+  if (trace.samples.length) return trace;
+  return new Trace(
+    points.map(([px, py]) => [within(box.left, box.right, px), within(box.top, box.bottom, py)]),
+    box,
+  );
 }
 
 // Set an attribute where it changes: setting the same one again costs a layout.
@@ -92,14 +117,25 @@ class Lines {
   constructor(panel, words) {
     this.panel = panel;
     this.words = words;
-    this.element = this.surface = node("svg");
-    this.margin = 27 + Math.max(...panel.series.map(({ label }) => widthOf(`${label} ↓`)));
     this.series = panel.series.map(makeSeries);
+    this.rules = panel.rules.map(({ y, label }) => ({
+      y,
+      label,
+      line: node("path", { class: "rule" }),
+      name: textAt("tick rule-name", 0, 0, "start", label),
+    }));
+    this.axes = node("g");
+    [this.lines, this.marks] = [node("g"), node("g")];
+    this.plot = node("svg", {}, ...this.rules.map(({ line }) => line), this.lines, this.marks); // it clips what runs out of the plot
     this.cursor = node("path", { class: "cursor" });
     this.dots = node("g", { class: "picked" });
+    const names = [...this.rules.map(({ name }) => name), ...this.series.map(({ label }) => label)];
+    this.element = this.surface = node("svg", {}, this.axes, this.plot, this.cursor, ...names, this.dots);
     this.across = plainSymbol(panel.x);
-    this.narrowest = 330;
+    this.narrowest = panel.narrow ? 105 : 330;
     this.frame = { key: "" }; // axes and rules, drawn again when limits or size change
+    this.kept = new Map(); // where each name stands
+    this.ruler = element("canvas").getContext("2d"); // for the widths of names
   }
 
   // What is drawn first, and the grey lines that may follow.
@@ -111,68 +147,134 @@ class Lines {
   }
 
   draw(view, { width: size, height }) {
-    const { panel, series } = this;
+    const { panel } = this;
     this.limits = [panel.x, panel.y].map((axis) => view.at(axis.limits).values);
     this.drawn = panel.series.map((one) => seriesAt(one, view, this.limits[0]));
     const key = `${this.limits} ${size} ${height}`;
     if (this.frame.key !== key) this.frame = { key, ...this.drawFrame(size, height) };
-    const labels = [];
-    this.drawn.forEach((data, i) => {
-      for (const element of [series[i].group, series[i].label]) set(element, "display", data ? "inline" : "none");
-      if (data) labels.push(this.drawSeries(series[i], data));
+    this.order();
+    this.series.forEach((series, i) => {
+      const data = this.drawn[i];
+      set(series.label, "display", data ? "inline" : "none");
+      if (data) this.drawSeries(series, data);
     });
-    const { box } = this.frame;
-    spread(labels, box.top + 4, box.bottom);
-    for (const { label, y } of labels) set(label, "transform", `translate(${box.right},${rounded(y)})`);
+    this.drawNames();
     const shown = this.drawn.filter(Boolean).map(({ label, inFocus, x, y }) => ({ label, inFocus, x, y }));
     return { kind: "lines", limits: this.limits, series: shown };
   }
 
   drawFrame(room, height) {
-    const size = Math.max(room, 50 + NARROWEST_PLOT + this.margin);
-    const box = { left: 50, top: 34, right: size - this.margin, bottom: 34 + height };
-    const { x, y, parts } = drawAxes(this.panel, this.limits, box);
-    // a nested svg clips what runs out of the plot
-    const [left, width, tall] = [box.left - EDGE, box.right - box.left + 2 * EDGE, box.bottom - box.top];
-    const plot = node("svg", { x: left, y: box.top, width, height: tall, viewBox: `${left} ${box.top} ${width} ${tall}` });
-    for (const rule of this.panel.rules) {
-      const below = y(rule.y) + 20 < box.bottom;
-      plot.append(node("path", { class: "rule", d: `M${box.left},${y(rule.y)}H${box.right}` }));
-      plot.append(textAt("tick rule-name", box.right - 4, y(rule.y) + (below ? 15 : -5), "end", rule.label));
+    const { panel, plot } = this;
+    this.size = room < SMALL ? "narrow" : "wide";
+    const left = this.size === "narrow" ? 34 : 46;
+    const top = panel.color ? 54 : 34;
+    const size = Math.max(room, left + NARROWEST_PLOT + AFTER_PLOT);
+    const box = { left, top, right: size - AFTER_PLOT, bottom: top + height };
+    const { x, y, parts } = drawAxes(panel, this.limits, box, false, this.size === "narrow");
+    if (panel.color) parts.push(this.heading());
+    const [from, width] = [box.left - EDGE, box.right - box.left + 2 * EDGE];
+    const place = { x: from, y: box.top, width, height, viewBox: `${from} ${box.top} ${width} ${height}` };
+    for (const [name, value] of Object.entries(place)) set(plot, name, String(value));
+    for (const rule of this.rules) {
+      set(rule.line, "d", `M${box.left},${rounded(y(rule.y))}H${box.right}`);
+      rule.trace = new Trace(
+        [box.left, box.right].map((px) => [px, y(rule.y)]),
+        box,
+      );
     }
     this.surface.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 46}`);
-    this.surface.replaceChildren(...parts, plot, this.cursor, this.dots, ...this.series.map(({ label }) => label));
-    return { x, y, box, plot, paths: new Map(this.series.map((one) => [one, new Map()])) };
+    set(this.surface, "class", this.size);
+    this.axes.replaceChildren(...parts);
+    this.family = getComputedStyle(this.surface).fontFamily;
+    return { x, y, box, size, paths: new Map(this.series.map((one) => [one, new Map()])) };
   }
 
-  // A series' three paths in this frame, kept by their y: a slider often returns to where it was.
-  pathsOf(series, { x: xs, y: ys, middle, places, family, inFocus }) {
-    const { x, y, paths } = this.frame;
+  // The title in its colour, behind its mark.
+  heading() {
+    const { color, mark, title } = this.panel;
+    const sign = node("path", { class: `series mark ${mark}`, d: `M6,10${LOOK.marks[mark].path}` });
+    return node("g", { class: color }, sign, textAt("heading", 14, 14, "start", title));
+  }
+
+  // Those in focus lie above the others. To put an element elsewhere ends its movement, so only where the order changes.
+  order() {
+    const shown = [...this.series.keys()].filter((i) => this.drawn[i]);
+    const inFront = (front) => shown.filter((i) => this.drawn[i].inFocus === front);
+    const order = [...inFront(false), ...inFront(true)];
+    if (String(order) === this.inOrder) return;
+    this.inOrder = String(order);
+    this.lines.replaceChildren(...order.map((i) => this.series[i].group));
+    this.marks.replaceChildren(...order.map((i) => this.series[i].marks));
+  }
+
+  // A series' paths in this frame, kept by their y: a slider often returns to where it was.
+  pathsOf(series, { x: xs, y: ys, middle, places, family, inFocus, kind }) {
+    const { x, y, box, paths } = this.frame;
     const kept = paths.get(series).get(family);
     if (kept?.places === places && kept.inFocus === inFocus) return kept;
+    const along = { count: MARKS_A_LINE[this.size], share: (this.series.indexOf(series) + 0.5) / this.series.length };
+    const signs = { line: series.shape, spot: RING, guide: null }[kind];
     const made = {
       places,
       inFocus,
       thin: ys.length > 1 ? ys.map((row) => lineOf(xs, row, x, y)).join("") : "",
       bold: lineOf(xs, middle, x, y),
-      marks: marksOf(series.shape, xs, middle, this.limits[0], x, y),
+      marks: signs ? marksOf(signs, xs, middle, this.limits[0], x, y, along) : "",
+      trace: traceOf(xs, middle, x, y, box),
     };
     paths.get(series).set(family, made);
     return made;
   }
 
-  // Returns where the label wants to stand.
   drawSeries(series, data) {
-    const { one, group, label, name } = series;
-    const { y, box, plot } = this.frame;
-    for (const element of [group, label]) set(element, "class", data.inFocus ? one.color : "aside");
+    const { one, group, marks, label, name, sign } = series;
+    const { y, box } = this.frame;
+    const color = data.inFocus ? one.color : "aside";
+    set(group, "class", `${color} ${data.kind}`);
+    set(marks, "class", `series mark ${data.kind === "spot" ? "spot" : one.mark} ${color}`);
+    set(label, "class", `named ${color} ${data.kind}`);
     const paths = this.pathsOf(series, data);
     for (const kind of ["thin", "bold", "marks"]) set(series[kind], "d", paths[kind]);
     const end = y(data.middle.at(-1));
-    const text = one.label + (end > box.bottom ? " ↓" : end < box.top ? " ↑" : "");
-    if (name.textContent !== text) name.textContent = text;
-    if ((data.inFocus && plot.lastChild !== group) || group.parentNode !== plot) plot.append(group); // in front
-    return { label, end, y: Math.min(box.bottom, Math.max(box.top, end)) };
+    const arrow = end > box.bottom + 1 ? " ↓" : end < box.top - 1 ? " ↑" : "";
+    const shift = data.kind === "line" ? 12 : 0; // a name behind its line's mark
+    if (name.textContent !== one.label + arrow) name.textContent = one.label + arrow;
+    set(name, "x", String(shift));
+    set(sign, "display", shift ? "inline" : "none");
+    const [letters, scale] = [LETTERS[this.size], data.inFocus ? 1 : ASIDE];
+    series.trace = paths.trace;
+    series.room = { width: shift + scale * this.widthOf(one.label, letters) + (arrow ? ARROW : 0), height: letters + 2 };
+  }
+
+  // How wide a text is in letters of a size, bold; all of it, whichever its weight.
+  widthOf(text, letters) {
+    this.ruler.font = `700 ${letters}px ${this.family}`;
+    return this.ruler.measureText(text).width;
+  }
+
+  // Put the names of lines and rules where they have room: marks and guides first, then lines in focus, rules, the others.
+  drawNames() {
+    const { box, size } = this.frame;
+    const itemOf = (element, trace, room, weight, spare) => ({ element, trace, ...room, weight, spare, kept: this.kept.get(element) });
+    const items = [];
+    const first = ({ kind, inFocus }) => (inFocus ? (kind === "line" ? 1 : 0) : 3);
+    this.series.forEach(({ label, trace, room }, i) => {
+      const data = this.drawn[i];
+      if (data) items.push({ rank: first(data), ...itemOf(label, trace, room, data.inFocus ? 1 : 0.7, !data.inFocus) });
+    });
+    for (const { name, label, trace } of this.rules) {
+      const room = { width: this.widthOf(label, LETTERS[this.size] - 1), height: LETTERS[this.size] + 1 };
+      set(name, "display", trace.samples.length ? "inline" : "none");
+      if (trace.samples.length) items.push({ rank: 2, ...itemOf(name, trace, room, 0.5, false) });
+    }
+    items.sort((a, b) => a.rank - b.rank);
+    const places = placeLabels(items, { left: box.left + 3, right: size - 1, top: box.top - ABOVE, bottom: box.bottom - 1 });
+    items.forEach(({ element, height }, i) => {
+      const place = places[i];
+      this.kept.set(element, place);
+      set(element, "visibility", place ? "visible" : "hidden");
+      if (place) element.style.transform = `translate(${rounded(place.box.left)}px,${rounded(place.box.top + 0.8 * height)}px)`;
+    });
   }
 
   // The series that the reader steps along.
@@ -207,15 +309,15 @@ class Lines {
     return { place: `${this.across} = ${amountText(place, this.panel.x)}`, said };
   }
 
-  // Put a dot on a series at a place, and return its words; null beyond the series' ends.
+  // Put a dot on a series at a place, and return its colour, mark and words; null beyond the series' ends.
   read(data, place, { color, mark }) {
     const { x, y, box } = this.frame;
     if (place < data.x[0] - NEAR || place > data.x.at(-1) + NEAR) return null;
     const at = nearest(data.x, place);
     const [cx, cy] = [x(data.x[at]), y(data.middle[at])];
-    const kind = `dot ${data.inFocus ? color : "aside"}`;
-    if (cy >= box.top && cy <= box.bottom) this.dots.append(node("circle", { class: kind, cx, cy, r: 4 }));
-    return { color: data.inFocus ? color : "grey", mark, text: `${data.label} ${this.amounts(data, at)}` };
+    const shade = data.inFocus ? color : "grey";
+    if (cy >= box.top && cy <= box.bottom) this.dots.append(node("circle", { class: `dot ${shade}`, cx, cy, r: 4 }));
+    return { color: shade, mark: data.kind === "line" ? mark : null, text: `${data.label} ${this.amounts(data, at)}` };
   }
 
   // The median and, of a family, its lowest and highest.

@@ -15,7 +15,7 @@ from .panel import AddWords, Panel
 
 __all__ = ["Lines", "Rule", "Series"]
 
-WIDEST = 20  # letters of the label of a series
+WIDEST, NARROW = 20, 12  # letters of the label of a series, and of one in a narrow panel
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,11 @@ class Rule:
 
 @dataclass(frozen=True)
 class Lines(Panel):
-    """Lines over two axes."""
+    """Lines over two axes.
+
+    narrow: small, so that three stand side by side on a phone; its labels are short, and an axis name without room is
+    its symbol.  color and mark: of the title above the plot; without a color the title is not drawn.
+    """
 
     kind = "lines"
     title: Words
@@ -54,17 +58,24 @@ class Lines(Panel):
     y: Axis
     series: list[Series]
     rules: Sequence[Rule] = ()
+    narrow: bool = False
+    color: str | None = None
+    mark: str = "circle"
 
     def spec(self, add: Add, add_words: AddWords) -> dict:
         where = f"lines {str(self.title)!r}"
+        check_look(where, next(iter(COLORS)) if self.color is None else self.color, self.mark)
         for s in self.series:
             check_look(where, s.color, s.mark)
-            check_label(where, str(s.label))
+            check_label(where, str(s.label), NARROW if self.narrow else WIDEST)
         return {
             "kind": self.kind,
             "title": str(self.title),
             "x": self.x.spec(add, f"{where} x"),
             "y": self.y.spec(add, f"{where} y"),
+            "narrow": self.narrow,
+            "color": self.color,
+            "mark": self.mark,
             "rules": [{"y": rule.y, "label": str(rule.label)} for rule in self.rules],
             "series": [
                 {
@@ -144,8 +155,8 @@ def draw_series(series: Series, focused: bool, x: np.ndarray, y: np.ndarray, axe
         axes.plot(x, middle, color=color, **style)
 
 
-def check_label(where: str, label: str) -> None:
+def check_label(where: str, label: str, widest: int) -> None:
     """Raise a ValueError for a label that leaves no room for its line on a phone."""
     width = sum(2 if letter > "⺀" else 1 for letter in label)  # Chinese letters are twice as wide
-    if width > WIDEST:
-        raise ValueError(f"{where} has the label {label!r}, {width} letters wide, a Chinese one as 2: at most {WIDEST}")
+    if width > widest:
+        raise ValueError(f"{where} has the label {label!r}, {width} letters wide, a Chinese one as 2: at most {widest}")
