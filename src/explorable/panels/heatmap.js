@@ -74,7 +74,7 @@ class Heatmap {
     this.companion = panel.companion && view.at(panel.companion.matrix).values;
     [this.rowWords, this.columnWords] = [wordsAt(panel.row_words), wordsAt(panel.column_words)];
     const left = this.beside(first) - AFTER;
-    const side = Math.min(size - left - AFTER, 1.3 * tall);
+    const side = Math.min(size - left - AFTER, tall);
     this.widest = left + side;
     const height = side * Math.min(1, panel.tallest); // whatever its shape, so that nothing below shifts
     this.cell = Math.min(side / shape[1], height / shape[0]);
