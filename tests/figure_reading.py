@@ -38,3 +38,6 @@ class Reading:
 
     def sentence(self, **values) -> str:
         return self.figure.at(**values)["sentence"]
+
+    def detail(self, **values) -> str:
+        return self.figure.at(**values)["detail"]

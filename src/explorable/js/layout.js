@@ -9,6 +9,7 @@ const { columns: COLUMNS, gap: GAP } = LOOK.stage; // a panel takes all columns,
 const TALL = { wide: 420, narrow: 330 }; // pixels for all plots under each other, without ticks and names
 const NARROW = 600; // pixels: the stage of a phone
 const [SHORTEST, TALLEST] = [130, 360]; // pixels of one plot
+const SQUARE = 2; // a row of squares is so many times as high as another, if all are to stand on one screen
 const PAPER = 640; // pixels: as wide as a sheet of paper, without its margins
 const TWEEN = 150; // milliseconds: a state that the next follows sooner is not tweened into
 
@@ -68,16 +69,21 @@ export function makeStage({ panels: specs, rows }, words) {
     return drawn;
   }
   // Every plot is as high as lets all of them stand on one screen.
+  function heightsOf(lines) {
+    const weights = inRows.map((row) => (row.some(({ beside }) => beside) ? SQUARE : 1));
+    const all = weights.reduce((sum, weight, i) => sum + weight * lines[i], 0);
+    const room = TALL[width < NARROW ? "narrow" : "wide"] / all;
+    return weights.map((weight) => Math.round(Math.min(weight * TALLEST, Math.max(SHORTEST, weight * room))));
+  }
   function draw(view) {
     const lines = inRows.map((row) => Math.ceil(row.length / sideBySide(row)));
-    const all = lines.reduce((sum, count) => sum + count, 0);
-    const height = Math.round(Math.min(TALLEST, Math.max(SHORTEST, TALL[width < NARROW ? "narrow" : "wide"] / all)));
+    const heights = heightsOf(lines);
     stage.style.setProperty("--gap", `${gap()}px`);
     stage.classList.toggle("quick", performance.now() - drawnAt < TWEEN);
     drawnAt = performance.now();
     let line = 1;
     return inRows.flatMap((row, i) => {
-      const drawn = drawRow(row, bars[i], view, height, line);
+      const drawn = drawRow(row, bars[i], view, heights[i], line);
       line += 2 * lines[i];
       return drawn;
     });

@@ -15,8 +15,7 @@ function markOf({ color, mark }) {
 }
 
 function groupOf({ place: head, said }) {
-  const lines = said.map((one) => element("div", {}, markOf(one), one.text));
-  return [element("b", {}, head), ...lines];
+  return [element("b", {}, head), ...said.map((one) => element("div", {}, markOf(one), one.text))];
 }
 
 // Where a tip begins that lies between two edges if it can: after the point or, without room there, before it.

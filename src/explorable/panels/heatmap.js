@@ -76,7 +76,7 @@ class Heatmap {
     this.companion = panel.companion && view.at(panel.companion.matrix).values;
     [this.rowWords, this.columnWords] = [wordsAt(panel.row_words), wordsAt(panel.column_words)];
     const left = this.beside(first) - AFTER;
-    const side = Math.min(size - left - AFTER, 1.3 * tall);
+    const side = Math.min(size - left - AFTER, tall);
     this.widest = left + side;
     const height = side * Math.min(1, panel.tallest); // whatever its shape, so that nothing below shifts
     this.cell = Math.min(side / shape[1], height / shape[0]);
@@ -179,6 +179,13 @@ class Heatmap {
     return { row: within(pick.row + down, rows), column: within(pick.column + right, columns) };
   }
 
+  // Lines through a cell to all four sides of the matrix, which leave the cell free.
+  laneOf({ x, y, width, height }) {
+    const { left, top, right, bottom } = this.box;
+    const [across, down] = [x + width / 2, y + height / 2].map((number) => number.toFixed(1));
+    return `M${left},${down}H${x}M${x + width},${down}H${right}M${across},${top}V${y}M${across},${y + height}V${bottom}`;
+  }
+
   mark(pick) {
     const { panel, words, box, cell } = this;
     const [rows, columns] = this.shape;
@@ -187,8 +194,7 @@ class Heatmap {
     if (!shown) return null;
     const place = { x: box.left + (pick.column - 1) * cell, y: box.top + (pick.row - 1) * cell, width: cell, height: cell };
     for (const [name, number] of Object.entries(place)) this.ring.setAttribute(name, number.toFixed(1));
-    const [x, y] = [place.x + cell / 2, place.y + cell / 2].map((number) => number.toFixed(1));
-    for (const lane of this.lanes) lane.setAttribute("d", `M${box.left},${y}H${box.right}M${x},${box.top}V${box.bottom}`);
+    for (const lane of this.lanes) lane.setAttribute("d", this.laneOf(place));
     const at = (pick.row - 1) * columns + pick.column - 1;
     const [value, companion] = [this.values[at], this.companion?.[at] ?? -Infinity];
     const said = [value === -Infinity ? words.none : `${panel.scale.label} ${amountText(value, panel.scale)}`];

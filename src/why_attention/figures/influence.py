@@ -180,19 +180,24 @@ def figure() -> Explorable:
             en="Each cell: the influence of input xⱼ on output yᵢ; hatched where no path leads.",
         ),
         how_to_read=Text(
-            zh="读图：三个方阵用同一批输入、同一个对数色标。第 i 行第 j 列的颜色是输入 xⱼ 对输出 yᵢ 的影响，"
-            "也就是雅可比矩阵 ∂yᵢ/∂xⱼ 的 Frobenius 范数；斜纹是恰好为 0，没有通路。点一格，可以读到三种网络在这里的影响和路径长度。"
+            zh="第 i 行第 j 列的颜色是输入 xⱼ 对输出 yᵢ 的影响，也就是雅可比矩阵 ∂yᵢ/∂xⱼ 的 Frobenius 范数；三个方阵用同一批输入、同一个对数色标，"
+            "斜纹处恰好为 0，没有通路。指向一格，可以同时读到三种网络在这里的影响和路径长度。"
             "下左图把方阵沿对角线方向取平均：往回看 i−j 步，影响还有多大，线断了就是 0。"
-            "下右图是每一层之后 token 的多样性，1 是各不相同，0 是全都一样。权重都是随机的，没有训练过，d = 16。",
-            en="How to read it: the three matrices share their inputs and one logarithmic colour scale. The colour in row i, "
-            "column j is the influence of input xⱼ on output yᵢ, the Frobenius norm of the Jacobian ∂yᵢ/∂xⱼ; hatching is an "
-            "exact 0, where no path leads. Pick a cell to read influence and path length in all three. Below, on the left, "
-            "the mean along the diagonals: how much is left i−j steps back; where a line breaks off, it is 0. On the right, how unlike "
-            "the tokens still are after each layer: 0 if all are the same. Weights are random, not trained; d = 16.",
+            "下右图是每一层之后 token 的多样性：1 是各不相同，0 是全都一样。",
+            en="The colour in row i, column j is the influence of input xⱼ on output yᵢ, the Frobenius norm of the Jacobian "
+            "∂yᵢ/∂xⱼ. The three matrices share their inputs and one logarithmic colour scale; hatching is an exact 0, where no "
+            "path leads. Point at a cell to read influence and path length in all three. Below, on the left, the mean along the "
+            "diagonals: how much is left i−j steps back; where a line breaks off, it is 0. On the right, how different the "
+            "tokens still are after each layer: 1 if they have nothing in common, 0 if all are the same.",
+        ),
+        limits=Text(
+            zh="权重都是随机的，没有训练过，d = 16，只有一批输入：训练会改变每一格，改变不了斜纹。影响是一阶导数，说的是输入动一点点时输出动多少。",
+            en="Weights are random, not trained, d = 16, and there is one set of inputs: training changes every colour, but no "
+            "hatching. Influence is a first derivative: how much an output moves when an input moves a little.",
         ),
         controls=[
-            Control("n", LENGTHS, label=Text(zh="序列长度", en="length of the sequence"), symbol="n", start=32),
-            Control("k", KERNELS, label=Text(zh="卷积核大小", en="size of the kernel"), symbol="k"),
+            Control("n", LENGTHS, label=Text(zh="序列长度", en="sequence length"), symbol="n", start=32),
+            Control("k", KERNELS, label=Text(zh="卷积核大小", en="kernel size"), symbol="k"),
             Control("depth", DEPTHS, label=Text(zh="层数", en="layers"), symbol="L"),
             Control(
                 "gain",
@@ -282,23 +287,28 @@ def figure() -> Explorable:
         rows=[3, 2],
         sentence=Sentence(
             Text(
-                zh="第 1 个输入离第 {n} 个输出最远。循环的路径长度 {r_path}，影响 {r}；卷积{reach}{c_path}，影响 {c}，"
-                "要够到那里，至少得叠 {layers} 层；"
-                "注意力的路径长度 {a_path}，影响 {a}。叠了 {depth} 层，注意力的输出还剩 {diversity} 的多样性{verdict}",
-                en="Input 1 is farthest from output {n}. Recurrence: a path of {r_path}, influence {r}; convolution: "
-                "{reach}{c_path}, influence {c} (to get there takes at least {layers} layers); attention: a path of {a_path}, influence {a}. At depth L = {depth} the "
-                "outputs of attention have a diversity of {diversity}{verdict}",
+                zh="最远的一对，第 1 个输入对第 {n} 个输出的影响：循环 {r}，卷积 {c}，注意力 {a}。",
+                en="The farthest pair, input 1 on output {n}: influence {r} by recurrence, {c} by convolution, {a} by attention.",
             ),
             r=far(recurrence_influence, influence_text),
+            c=far(convolution_influence, influence_text),
+            a=far(attention_influence, influence_text),
+        ),
+        detail=Sentence(
+            Text(
+                zh="这一对之间，循环的路径长度是 {r_path}，注意力是 {a_path}，卷积{reach}{c_path}；卷积要够到那里，至少得叠 {layers} 层。"
+                "叠了 {depth} 层，注意力的输出还剩 {diversity} 的多样性{verdict}",
+                en="Between the two, recurrence has a path of {r_path}, attention a path of {a_path}, convolution {reach}{c_path}; to get "
+                "there, convolution needs at least {layers} layers. At depth L = {depth} the outputs of attention have a diversity of "
+                "{diversity}{verdict}",
+            ),
             r_path=far(recurrence_paths, edges_text),
             reach=Choice(
                 far(convolution_paths, lambda length: int(length > -math.inf)),
-                [Text(zh="没有通路", en="no path"), Text(zh="的路径长度 ", en="a path of ")],
+                [Text(zh="没有通路", en="none"), Text(zh="是 ", en="a path of ")],
             ),
-            c=far(convolution_influence, influence_text),
             c_path=far(convolution_paths, edges_text),
             layers=lambda n, k, growth, mode: str(depth_needed(n - 1, k, mode == "causal", growth)),
-            a=far(attention_influence, influence_text),
             a_path=far(attention_paths, edges_text),
             diversity=lambda n, depth, mode, residual: power_text(remaining_diversity(n, depth, mode, residual)),
             verdict=Choice(
