@@ -114,6 +114,7 @@ READER = """() => {
   };
   // Where the ink of an element's letters is: of a line's height letters fill 0.97 em.
   const inkOf = (element, text) => {
+    if (!element.getBoundingClientRect().width) return null;
     const range = document.createRange();
     range.selectNodeContents(text ?? element);
     const lines = [...range.getClientRects()].filter(({ width, height }) => width && height);
@@ -140,9 +141,16 @@ READER = """() => {
     return labels.filter(({ ink }) => ink);
   };
   const blockOf = (element) => element.closest("text, output, figcaption, label, p, td, th, button, summary") ?? element;
+  // Where a plot is: an svg within an svg calls its contents' box its own.
+  const boxOf = (plot) => {
+    if (!plot.ownerSVGElement) return plot.getBoundingClientRect();
+    const { a, e, f } = plot.parentElement.getScreenCTM();
+    const [x, y, width, height] = ["x", "y", "width", "height"].map((side) => a * plot[side].baseVal.value);
+    return { left: e + x, right: e + x + width, top: f + y, bottom: f + y + height };
+  };
   const beyond = (inner, outer) => Math.max(outer.left - inner.left, inner.right - outer.right, outer.top - inner.top, inner.bottom - outer.bottom);
   // What lies wholly outside a plot is hidden by it.
-  const isShown = ({ element, ink }) => !element.closest("svg svg") || !isApart(ink, element.closest("svg svg").getBoundingClientRect());
+  const isShown = ({ element, ink }) => !element.closest("svg svg") || !isApart(ink, boxOf(element.closest("svg svg")));
   const isApart = (a, b) => a.right - b.left <= 2 || b.right - a.left <= 2 || a.bottom - b.top <= 2 || b.bottom - a.top <= 2;
   // What is wrong with the labels now.
   const faults = () => {
@@ -155,7 +163,7 @@ READER = """() => {
       const plot = element.closest("svg svg");
       if (beyond(ink, { top: -Infinity, bottom: Infinity, left: page.left, right: page.right }) > 2) found.push(`${said(element)} leaves the figure`);
       else if (panel && beyond(ink, panel.getBoundingClientRect()) > 2) found.push(`${said(element)} leaves its panel`);
-      if (plot && beyond(ink, plot.getBoundingClientRect()) > 2) found.push(`${said(element)} is cut by its plot`);
+      if (plot && beyond(ink, boxOf(plot)) > 2) found.push(`${said(element)} is cut by its plot`);
       if (!panel && getComputedStyle(element).overflowX !== "visible" && element.scrollWidth > element.clientWidth + 2) found.push(`${said(element)} is cut`);
       for (const other of labels.slice(i + 1)) {
         if (blockOf(element) !== blockOf(other.element) && !isApart(ink, other.ink)) found.push(`${said(element)} over ${said(other.element)}`);
@@ -191,7 +199,7 @@ READER = """() => {
     const plot = panel.querySelector("canvas, svg svg, .plot");
     const grid = plot ? [plot] : [...panel.querySelectorAll(".grid")];
     if (!grid.length) return 1;
-    const boxes = grid.map((one) => one.getBoundingClientRect());
+    const boxes = grid.map((one) => (one.matches("svg svg") ? boxOf(one) : one.getBoundingClientRect()));
     return (Math.max(...boxes.map(({ right }) => right)) - Math.min(...boxes.map(({ left }) => left))) / panel.clientWidth;
   });
   window.tops = () => panels.map((panel) => Math.round(panel.getBoundingClientRect().top));

@@ -12,6 +12,7 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
 from docutils import nodes
 from docutils.core import publish_doctree
+from docutils.utils import new_document
 from languages import EDITIONS, FIRST, ROOT
 from myst_parser.docutils_ import Parser
 from pygments import highlight
@@ -261,3 +262,22 @@ def test_a_page_says_what_a_chat_shows_of_it(hook, address):
     assert tags["title"] == "A b &amp; c" and tags["description"] == "Of &lt;all&gt;"
     assert tags.get("url") == (f"{address}page.html" if address else None)
     assert tags.get("image") == (f"{address}_static/gradient-decay.png" if address else None)
+
+
+def test_the_code_of_a_cell_with_the_tag_stands_folded_behind_what_it_shows(hook):
+    """MyST-NB's own names of nodes and attributes; those of other cells stay as they are."""
+    folded_code, document = hook("folded_code"), new_document("page")
+    cells = [made_cell("input"), made_cell("output"), made_cell(None)]
+    document += cells
+    folded_code.FoldCode(document).run()
+    assert [child.get("nb_element") for child in cells[0]] == ["cell_code_output", None]
+    assert isinstance(cells[0][1], folded_code.FoldedCode)
+    assert cells[0][1][0]["nb_element"] == "cell_code_source"
+    assert "hide_mode" not in cells[0]  # else MyST-NB would fold it once more
+    for cell in cells[1:]:
+        assert [child["nb_element"] for child in cell] == ["cell_code_source", "cell_code_output"]
+
+
+def made_cell(hide_mode):
+    parts = [nodes.container(nb_element=f"cell_code_{part}") for part in ("source", "output")]
+    return nodes.container("", *parts, nb_element="cell_code", **({"hide_mode": hide_mode} if hide_mode else {}))

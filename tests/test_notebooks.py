@@ -145,6 +145,12 @@ def test_code_cells_are_the_pages_own_in_order(derive, edition, page):
 
 
 @each_text
+def test_code_that_is_folded_on_the_site_is_open_in_a_notebook(derive, edition, page):
+    _first, *cells = [cell for cell in read(derive(edition, page)).cells if cell.cell_type == "code"]
+    assert not [cell.source for cell in cells if {"jupyter", "cellView"} & cell.metadata.keys()]
+
+
+@each_text
 def test_no_block_and_no_word_of_a_page_is_lost(derive, edition, page):
     source = (ROOT / "book" / edition / page).read_text(encoding="utf-8")
     notebook = "\n\n".join(texts_of(read(derive(edition, page))))

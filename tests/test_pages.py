@@ -109,6 +109,17 @@ def test_displayed_equations_are_numbered_in_rising_order(page):
 # Every page
 
 
+SHOWS_A_FIGURE = re.compile(r"from why_attention\.figures import (\w+)(?: as (\w+))?\n+(\w+)\.figure\(\)\n")
+
+
+@each_text
+def test_the_code_of_a_cell_is_folded_where_it_only_shows_a_figure(edition, page):
+    for cell in (token.content for token in page_tokens(edition, page) if token.info.startswith("{code-cell}")):
+        shows = SHOWS_A_FIGURE.fullmatch(re.sub(r"^:.*\n|^\n", "", cell, flags=re.M))
+        tags = re.search(r"^:tags: \[(.*)\]$", cell, re.M)
+        assert ("hide-input" in tags[1] if tags else False) == bool(shows and shows[3] in shows.groups()[:2]), cell
+
+
 @each_text
 def test_a_page_has_a_description_in_its_language(edition, page):
     description = front_matter(edition, page)["myst"]["html_meta"]["description"]
