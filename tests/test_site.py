@@ -10,8 +10,8 @@ from playwright.sync_api import Page
 
 SHOWN = {  # the figures of a page, in their order
     "index": ["influence"],
-    "recurrence": ["time-chain", "gradient-decay"],
-    "convolution": ["receptive-field", "effective-field"],
+    "recurrence": ["unrolled-rnn", "time-chain", "gradient-decay"],
+    "convolution": ["sliding-window", "receptive-field", "effective-field"],
     "attention": ["one-query", "attention-map", "dilution"],
     "comparison": ["influence", "cost"],
     "main-part": ["alignment", "recall", "heads"],

@@ -108,7 +108,8 @@ class Diagram {
     const frames = this.parts.filter(({ part }) => part.shape === "frame");
     const others = this.parts.filter(({ part }) => part.shape !== "frame");
     const groups = [...frames, ...this.arrows, ...others].map(({ group }) => group);
-    this.surface.replaceChildren(node("g", { class: "diagram" }, ...groups, ...this.labels, this.ring));
+    this.all = node("g", { class: "parts" }, ...groups, ...this.labels, this.ring);
+    this.surface.replaceChildren(this.all);
   }
 
   needs() {
@@ -125,10 +126,17 @@ class Diagram {
     const column = Math.min(WIDEST_COLUMN, (size - 2 * BESIDE) / (right - left));
     const row = height / (high - low);
     const x = (at) => size / 2 + (at - (left + right) / 2) * column;
-    const y = (at) => BESIDE + (high - at) * row;
-    this.surface.setAttribute("viewBox", `0 0 ${fixed(size)} ${fixed(height + 2 * BESIDE)}`);
-    this.boxes = panel.parts.map(({ shape, size: [wide, high], widest }, i) => {
-      const letters = { wide: widest + 8, high: LINE_OF_BOX + 4 };
+    // a text may rise above the highest row
+    const above = panel.parts.map(({ shape, texts }, i) =>
+      shape === "text" ? (texts * LINE_OF_BOX) / 2 + 2 - (high - places[i][1]) * row : 0,
+    );
+    const top = Math.max(BESIDE, ...above);
+    const y = (at) => top + (high - at) * row;
+    this.surface.setAttribute("viewBox", `0 0 ${fixed(size)} ${fixed(top + height + BESIDE)}`);
+    this.all.classList.toggle("settled", this.size === size); // only then may it tween
+    this.size = size;
+    this.boxes = panel.parts.map(({ shape, size: [wide, high], widest, texts }, i) => {
+      const letters = { wide: widest + 8, high: texts * LINE_OF_BOX + 4 };
       const box = { text: letters, circle: { wide: 2 * RADIUS, high: 2 * RADIUS } }[shape] ?? { wide: wide * column, high: high * row };
       return { x: x(places[i][0]), y: y(places[i][1]), ...box };
     });
@@ -152,13 +160,18 @@ class Diagram {
     const frame = { x: -wide / 2, y: -high / 2, width: wide, height: high, rx: part.shape === "circle" ? RADIUS : ROUND };
     for (const shape of shapes) for (const [name, number] of Object.entries(frame)) shape.setAttribute(name, fixed(number));
     if (shapes.length) shapes[1].style.setProperty("--lit", Math.max(0, lit));
-    const lines = [
-      part.symbol && symbolSpans(part.symbol),
-      part.label && [part.label],
-      ...written.split("\n").map((line) => line && [line]),
-    ].filter(Boolean);
-    const line = (words, i) => node("tspan", { x: 0, y: fixed(4.5 + (i - (lines.length - 1) / 2) * LINE_OF_BOX) }, ...words);
-    text.replaceChildren(...lines.map(line));
+    const texts = [...this.titleOf(part), ...(written ? written.split("\n").map((words) => [words]) : [])];
+    const line = (words, i) => node("tspan", { x: 0, y: fixed(4.5 + (i - (texts.length - 1) / 2) * LINE_OF_BOX) }, ...words);
+    text.replaceChildren(...texts.map(line));
+  }
+
+  // The lines of a node's symbol and label: two, or one where they stand beside a column.
+  titleOf({ symbol, label, align }) {
+    const spans = symbolSpans(symbol);
+    const both = [spans, label ? [label] : []].filter((words) => words.length);
+    if (align === "middle" || both.length < 2) return both;
+    const raise = spans.at(-1).getAttribute("dy") === "0.25em" ? "-0.19em" : 0; // back from a subscript
+    return [[...spans, node("tspan", { dy: raise }, ` ${label}`)]];
   }
 
   drawArrow(i, { ends: [from, to] }, corners) {
@@ -227,7 +240,7 @@ class Diagram {
     for (const [name, number] of Object.entries(around)) ring.setAttribute(name, fixed(number));
     const { color } = panel.parts[at];
     const said = this.saidOf(at).map((text) => ({ color, mark: null, text }));
-    return { place: this.nameOf(at), said, text: said.map(({ text }) => text).join(words.comma) };
+    return { place: this.nameOf(at) || panel.title, said, text: said.map(({ text }) => text).join(words.comma) };
   }
 
   // All that a node is computed from, and the arrows on the way.

@@ -1,5 +1,6 @@
 """Diagram: boxes and the arrows between them, which light up as the controls say."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from inspect import Signature, signature
@@ -18,7 +19,8 @@ from .panel import AddWords, Panel
 __all__ = ["Diagram", "Edge", "Node"]
 
 SHAPES = ("box", "circle", "frame", "text")
-ALIGNS = ("start", "middle", "end")
+ALIGNS = {"start": "left", "middle": "center", "end": "right"}  # and what matplotlib calls them
+FLOWS = ("up", "right")
 TAB = "\t"  # between what is written on one part and on the next, all of which is one text in the frames
 CIRCLE = 0.03  # of the width of a still picture: how wide a circle is
 
@@ -28,7 +30,7 @@ class Node:
     """One box, at a column and a row of a grid that is as wide as the panel; rows count upwards.
 
     name: what edges and functions call it.  symbol and label: a symbol such as ``h_{t-1}`` and words, one above the
-    other.  shape: a box; a circle, for an operation; a frame, which lies behind others and cannot be picked; a text
+    other, or on one line in a text that does not align in its middle.  shape: a box; a circle, for an operation; a frame, which lies behind others and cannot be picked; a text
     without a border.  size: how many columns and rows a box or a frame takes.  align: which end of a text is at its column.
     """
 
@@ -86,10 +88,10 @@ class Diagram(Panel):
         names = [node.name for node in self.nodes]
         colors = {node.name: node.color for node in self.nodes}
         places = {node.name: (node.column, node.row) for node in self.nodes}
-        moved = self.over(names, self.moved or (lambda: {}), where, "moved", lambda name: places[name])
         keys = [*names, *(edge.name for edge in self.edges)]
-        lit = self.over(keys, self.lit, where, "lit", lambda _: 0)
-        written = self.over(keys, self.written or (lambda: {}), where, "written", lambda _: "")
+        moved = over(names, self.moved or dict, f"{where} moved", lambda name: places[name])
+        lit = over(keys, self.lit, f"{where} lit", lambda _: 0)
+        written = over(keys, self.written or dict, f"{where} written", lambda _: "")
         return {
             "kind": self.kind,
             "title": str(self.title),
@@ -143,38 +145,29 @@ class Diagram(Panel):
             if node.shape not in SHAPES or node.align not in ALIGNS:
                 raise ValueError(
                     f"{where}, node {node.name!r}, has shape {node.shape!r} and align {node.align!r}: "
-                    f"choose from {SHAPES} and {ALIGNS}"
+                    f"choose from {SHAPES} and {tuple(ALIGNS)}"
                 )
+        if self.flow not in FLOWS:
+            raise ValueError(f"{where} has flow {self.flow!r}: choose from {FLOWS}")
         keys = [edge.name for edge in self.edges]
         if stray := sorted({end for ends in keys for end in ends} - set(names)):
             raise ValueError(f"{where}: edges end at nodes {stray}, but it has {names}")
         if twice_drawn := sorted({key for key in keys if keys.count(key) > 1}):
             raise ValueError(f"{where} has edges {twice_drawn} more than once: at most 1 leads from a node to another")
 
-    def over(self, keys: list, function: Callable[..., Mapping], where: str, what: str, default: Callable) -> Callable:
-        """Return a function of the same controls that gives its value for each key in turn.
-
-        It raises ValueError for a key that no node and no edge has.
-        """
-
-        def values(given: Mapping) -> list:
-            if stray := [key for key in given if key not in keys]:
-                raise ValueError(f"{where}: {what} names {stray}, but it has the nodes and edges {keys}")
-            return [given.get(key, default(key)) for key in keys]
-
-        return signed(values, function)
-
     def check(self, spec: dict, frames: Frames, where: str) -> None:
         for view in frames.views(spec["lit"]):
             lit = view.array(spec["lit"])
             if outside := [value for value in lit.tolist() if value > 1 or -np.inf < value < 0]:
                 raise ValueError(f"{where}: lit gave {outside}: it must lie between 0 and 1, or be None")
-        # the widest text of each node, for which the browser chooses its type, so that no control changes it
+        # the room that each node's words take at most, for which the browser chooses its type: no control changes it
         for i, part in enumerate(spec["parts"]):
-            lines = [part["symbol"].replace("_", ""), part["label"]]
-            for view in frames.views(spec["written"]):
-                lines += view.words(spec["written"]).split(TAB)[i].split("\n")
-            part["widest"] = max(text_width(line) for line in lines)
+            names = [name for name in (re.sub("[_{}]", "", part["symbol"]), part["label"]) if name]
+            names = names if part["align"] == "middle" else [" ".join(names)]
+            texts = [view.words(spec["written"]).split(TAB)[i] for view in frames.views(spec["written"])]
+            written = [text.split("\n") for text in texts if text]
+            part["widest"] = max((text_width(line) for line in [*names, *sum(written, [])]), default=0)
+            part["texts"] = len(names) + max(map(len, written), default=0)
 
     def at(self, spec: dict, view: View) -> dict:
         """Where its nodes are, how strongly nodes and then edges are lit, and what is written on them."""
@@ -189,7 +182,9 @@ class Diagram(Panel):
     def draw(self, spec: dict, view: View, axes: Any) -> None:
         shown = self.at(spec, view)
         places, lit, written = shown["places"].tolist(), shown["lit"].tolist(), shown["written"]
-        axes.set(xlim=shown["limits"][0], ylim=shown["limits"][1])
+        (left, right), (low, high) = shown["limits"]
+        across, upwards = 0.01 * (right - left), 0.03 * (high - low)  # for lines on the border
+        axes.set(xlim=(left - across, right + across), ylim=(low - upwards, high + upwards))
         axes.axis("off")
         there = [value >= 0 for value in lit]
         outlines = [
@@ -209,8 +204,22 @@ def signed(function: Callable, inner: Callable) -> Callable:
     def outer(**settings):
         return function(inner(**settings))
 
-    outer.__signature__ = signature(inner) if callable(inner) else Signature()  # type: ignore[attr-defined]
+    outer.__signature__ = Signature() if inner is dict else signature(inner)  # type: ignore[attr-defined]
     return outer
+
+
+def over(keys: list, function: Callable[..., Mapping], where: str, default: Callable) -> Callable[..., list]:
+    """Return a function of the same controls that gives for each key in turn what the function names, or a default.
+
+    It raises ValueError where the function names what is no key.
+    """
+
+    def values(given: Mapping) -> list:
+        if stray := [key for key in given if key not in keys]:
+            raise ValueError(f"{where} names {stray}: it must name some of {keys}")
+        return [given.get(key, default(key)) for key in keys]
+
+    return signed(values, function)
 
 
 def text_width(text: str) -> float:
@@ -239,7 +248,9 @@ def shade(color: str, lit: float) -> tuple[float, ...]:
 def draw_node(node: Node, place: list[float], lit: float, text: str, axes: Any) -> Any:
     """Draw a node on a still picture, its symbol and what is written, and return its outline; None for a text."""
     lines = [f"${node.symbol}$"] if node.symbol else []
-    axes.text(*place, "\n".join([*lines, *([text] if text else [])]), ha="center", va="center", fontsize=8, zorder=3)
+    axes.text(
+        *place, "\n".join([*lines, *([text] if text else [])]), ha=ALIGNS[node.align], va="center", fontsize=8, zorder=3
+    )
     if node.shape == "text":
         return None
     style: dict[str, Any] = {

@@ -39,7 +39,7 @@ SYMBOLS = (
     Symbol("y_i", "", "y_i", "d", Text(zh="第 $i$ 个输出", en="output at position $i$")),
     Symbol("L", "", "L", "", Text(zh="层数", en="number of layers")),
     # recurrence
-    Symbol("h_t", "h", "", "H", Text(zh="第 $t$ 步的隐状态", en="hidden state at step $t$")),
+    Symbol("h_t", "h", "h_t", "H", Text(zh="第 $t$ 步的隐状态", en="hidden state at step $t$")),
     Symbol("H", "", "", "", Text(zh="隐状态的分量个数", en="components of the hidden state")),
     Symbol("c_t", "", "", "H", Text(zh="LSTM 的记忆", en="memory of an LSTM")),
     Symbol(
