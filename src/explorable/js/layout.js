@@ -6,9 +6,8 @@ import { element } from "./elements.js";
 import { KINDS } from "./kinds.js";
 
 const { columns: COLUMNS, gap: GAP } = LOOK.stage; // a panel takes all columns, a half, a third or a quarter
-const TALL = { wide: 420, narrow: 330 }; // pixels for all plots under each other, without ticks and names
+const TALL = { wide: [360, 200, 130], narrow: [330, 165, 90] }; // pixels of a plot, with one line of them, two, or more
 const NARROW = 600; // pixels: the stage of a phone
-const [SHORTEST, TALLEST] = [130, 360]; // pixels of one plot
 const PAPER = 640; // pixels: as wide as a sheet of paper, without its margins
 const TWEEN = 150; // milliseconds: a state that the next follows sooner is not tweened into
 
@@ -71,7 +70,7 @@ export function makeStage({ panels: specs, rows }, words) {
   function draw(view) {
     const lines = inRows.map((row) => Math.ceil(row.length / sideBySide(row)));
     const all = lines.reduce((sum, count) => sum + count, 0);
-    const height = Math.round(Math.min(TALLEST, Math.max(SHORTEST, TALL[width < NARROW ? "narrow" : "wide"] / all)));
+    const height = TALL[width < NARROW ? "narrow" : "wide"][Math.min(all, 3) - 1];
     stage.style.setProperty("--gap", `${gap()}px`);
     stage.classList.toggle("quick", performance.now() - drawnAt < TWEEN);
     drawnAt = performance.now();
