@@ -43,7 +43,10 @@ class Arcs {
       row: this.column(this.rowWords, this.ends[1] + 6, "start"),
     };
     this.arcs = this.isOpen() ? this.makeArcs(limits) : this.makeWays();
-    const names = [textAt("axis-name", 2, FIRST_WORD - 22, "start", panel.columns), textAt("axis-name", size - 2, FIRST_WORD - 22, "end", panel.rows)];
+    const names = [
+      textAt("axis-name", 2, FIRST_WORD - 22, "start", panel.columns),
+      textAt("axis-name", size - 2, FIRST_WORD - 22, "end", panel.rows),
+    ];
     this.surface.replaceChildren(...names, ...this.arcs.map(({ path }) => path), ...this.hub(), ...this.texts.column, ...this.texts.row);
     return { kind: "arcs", limits, shape, values, rowWords: this.rowWords, columnWords: this.columnWords };
   }
