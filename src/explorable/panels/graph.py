@@ -99,10 +99,14 @@ class Graph(Panel):
     def draw(self, spec: dict, view: View, axes: Any) -> None:
         shown = self.at(spec, view)
         nodes = shown["nodes"]
+        path = path_to(len(nodes) - 1, shown["edges"]) if self.lit else set()
         for start, end, strength in shown["edges"]:
+            if self.lit and end not in path:
+                continue  # too faint for a still picture
+            color = (self.lit and self.color) or "grey"
             ends = nodes[[int(start), int(end)]]
-            grey = COLORS["grey"]["still"]
-            axes.plot(ends[:, 0], ends[:, 1], color=grey, linewidth=0.5 + 1.5 * strength, zorder=1)
+            width = 1.2 if self.lit else 0.5 + 1.5 * strength
+            axes.plot(ends[:, 0], ends[:, 1], color=COLORS[color]["still"], linewidth=width, zorder=1)
         if self.color:
             color = COLORS[self.color]["still"]
             faces = [color if 0 < number <= shown.get("now", np.inf) else "white" for number in nodes[:, 2]]
@@ -121,6 +125,15 @@ class Graph(Panel):
             axes.spines["left"].set_visible(False)
         size = min(6, 0.6 * gap(axes, nodes))
         axes.scatter(nodes[:, 0], nodes[:, 1], zorder=2, s=size**2, linewidths=size / 5, **style)
+
+
+def path_to(node: int, edges: np.ndarray) -> set[float]:
+    """Return all nodes that a node comes from, with itself."""
+    path, reached = set(), {float(node)}
+    while reached - path:
+        path |= reached
+        reached = {start for start, end, _ in edges.tolist() if end in path}
+    return path
 
 
 def gap(axes: Any, nodes: np.ndarray) -> float:
