@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from small_figures import CELL, FLAG
+from small_figures import CELL, FLAG, figure
 
 from explorable import Control, Text
 
@@ -91,3 +91,21 @@ def test_other_controls_take_their_own_values_only(made):
     for other in (3, 0, "c", None):
         with pytest.raises(ValueError, match="none of the values"):
             made.check(other)
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        ({"values": [False, True], "plays": True}, "plays, but it is a checkbox: only a slider"),
+        ({"values": [1, 2], "until": "n"}, "until 'n', but has no button: set plays=True"),
+    ],
+)
+def test_only_a_slider_plays(options, words):
+    with pytest.raises(ValueError, match=f"control 'round' .*{words}"):
+        Control("round", label="round", **options)
+
+
+def test_a_slider_plays_until_the_value_of_another_slider():
+    played = Control("n", [1, 2], "n", plays=True, until="causal")
+    with pytest.raises(ValueError, match=r"until the value of \['causal'\], but the sliders are \['n'\]"):
+        figure(controls=[played, FLAG])

@@ -1,4 +1,4 @@
-"""The figure time-chain: its rounds against closed forms, its words against its frames, its size."""
+"""The figure time-chain: its rounds against closed forms, its words against its frames, its button."""
 
 import math
 import re
@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pytest
 import torch
+from chromium import Visit, page_of, state_of
 from figure_reading import Reading
 
 from why_attention.figures import time_chain
@@ -24,18 +25,31 @@ def values(request):
 
 def test_recurrence_takes_n_rounds_and_the_others_one(drawn, values):
     assert drawn.words("recurrence", **values) == str(values["n"])
-    assert drawn.words("convolution", **values) == drawn.words("attention", **values) == "1"
+    assert drawn.words("others", **values) == "1"
 
 
-def test_a_value_stands_as_high_as_its_round(drawn, values):
+def test_every_value_stands_in_its_layer_and_knows_its_round(drawn, values):
     n = values["n"]
     recurrent, convolved, attended, _ = drawn.panels
     inputs = [[t, 0, 0] for t in range(1, n + 1)]
-    staircase = [[t, t, 1] for t in range(1, n + 1)]
-    one_row = [[t, 1, 1] for t in range(1, n + 1)]
-    np.testing.assert_array_equal(drawn.array(recurrent["nodes"], **values), inputs + staircase)
+    chain = [[t, 1, t] for t in range(1, n + 1)]
+    at_once = [[t, 1, 1] for t in range(1, n + 1)]
+    np.testing.assert_array_equal(drawn.array(recurrent["nodes"], **values), inputs + chain)
     for panel in (convolved, attended):
-        np.testing.assert_array_equal(drawn.array(panel["nodes"], **values), inputs + one_row)
+        np.testing.assert_array_equal(drawn.array(panel["nodes"], **values), inputs + at_once)
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_round_by_round_recurrence_knows_one_value_more(drawn, n):
+    rounds = drawn.grids["round"]
+    assert [int(drawn.words("done", n=n, round=now)) for now in rounds] == [min(n, now) for now in rounds]
+    assert [drawn.figure.at(n=n, round=now)["panels"][0]["now"] for now in rounds] == rounds
+
+
+def test_the_start_shows_a_recurrence_half_done_and_the_others_done(drawn):
+    n, now = drawn.start["n"], drawn.start["round"]
+    assert 1 < now < n
+    assert f"第 {now} 轮之后，循环才算出 {now} 个" in drawn.sentence()
 
 
 def test_there_are_as_many_edges_as_the_layer_has(drawn, values):
@@ -61,8 +75,63 @@ def test_the_sentence_says_the_median_at_the_longest_length(drawn, number, slot)
 
 
 def test_the_machine_is_named(drawn):
-    sentence = drawn.sentence(n=LENGTHS[1], k=KERNELS[1])
-    assert re.search(r"实测：.+，\d+ 个线程，d = 64，读 1024 个 token", sentence)
+    detail = drawn.figure.at(n=LENGTHS[1], k=KERNELS[1])["detail"]
+    assert re.search(r"实测：.+，\d+ 个线程，d = 64，读 1024 个 token", detail)
+
+
+STATES = """(figure) => [...figure.querySelectorAll(".stage > svg")].slice(0, 3).map((graph) =>
+  ["hollow:not(.awaited)", "awaited", "new"].map((state) => graph.querySelectorAll(`.node.${state}`).length))"""
+
+
+@pytest.fixture
+def page(browser, tmp_path):
+    (tmp_path / "page.html").write_text(page_of([time_chain.figure()]), encoding="utf-8")
+    visit = Visit(browser, viewport={"width": 1280, "height": 900})
+    yield visit.open((tmp_path / "page.html").as_uri())
+    visit.close()
+
+
+def test_inputs_are_hollow_what_waits_is_faint_and_the_last_round_stands_out(page):
+    figure = page.locator("figure.explorable")
+    assert figure.evaluate(STATES) == [[8, 4, 1], [8, 0, 0], [8, 0, 0]]
+    page.locator('[name="round"]').press("Home")
+    assert figure.evaluate(STATES) == 3 * [[8, 8, 0]]
+    page.locator('[name="round"]').press("ArrowRight")
+    assert figure.evaluate(STATES) == [[8, 7, 1], [8, 0, 8], [8, 0, 8]]
+
+
+def test_before_a_touch_the_last_position_is_lit_with_all_that_it_waits_for(page):
+    lit = """(figure) => [...figure.querySelectorAll(".stage > svg")].slice(0, 3).map((graph) =>
+      [...graph.querySelectorAll(".edge.traced")].map((path) => path.getAttribute("d").split("M").length - 1))"""
+    assert page.locator("figure.explorable").evaluate(lit) == [[7, 8], [3, 0], [8, 0]]  # there, and still to come
+
+
+def test_the_button_runs_the_rounds_up_to_n_and_starts_over_at_the_end(page):
+    button = page.locator(".play-button")
+    assert button.get_attribute("aria-label") == "播放：轮次"
+    button.press("Enter")
+    assert button.get_attribute("aria-label") == "暂停：轮次"
+    page.wait_for_function("document.querySelector('figure').dataset.state.startsWith('round=8;')")
+    assert button.get_attribute("aria-label") == "播放：轮次"
+    page.wait_for_timeout(700)
+    assert state_of(page) == "round=8;n=8;k=3"
+    button.click()
+    assert state_of(page) == "round=0;n=8;k=3"
+    page.wait_for_function("document.querySelector('figure').dataset.state.startsWith('round=2;')")
+    button.click()
+    page.wait_for_timeout(700)
+    assert state_of(page) == "round=2;n=8;k=3"
+
+
+def test_the_button_gives_way_to_the_reader_and_to_nobody_else(page):
+    button, slider = page.locator(".play-button"), page.locator('[name="round"]')
+    button.click()
+    page.locator('[name="n"]').press("ArrowRight")
+    assert button.get_attribute("aria-label") == "暂停：轮次"
+    slider.press("Home")
+    assert button.get_attribute("aria-label") == "播放：轮次"
+    page.wait_for_timeout(700)
+    assert state_of(page) == "round=0;n=12;k=3"
 
 
 def test_times_are_measured_from_the_layers_named(monkeypatch):

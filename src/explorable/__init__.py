@@ -7,7 +7,7 @@ from .control import Control
 from .explorable import Explorable
 from .panels.arcs import Arcs
 from .panels.diagram import Diagram, Edge, Node
-from .panels.graph import Graph
+from .panels.graph import Graph, Rounds
 from .panels.heatmap import Companion, Heatmap
 from .panels.lines import Lines, Rule, Series
 from .sentence import Choice, Sentence
@@ -27,6 +27,7 @@ __all__ = [
     "Heatmap",
     "Lines",
     "Node",
+    "Rounds",
     "Rule",
     "Sentence",
     "Series",

@@ -6,9 +6,8 @@ import { element } from "./elements.js";
 import { KINDS } from "./kinds.js";
 
 const { columns: COLUMNS, gap: GAP } = LOOK.stage; // a panel takes all columns, a half, a third or a quarter
-const TALL = { wide: 420, narrow: 330 }; // pixels for all plots under each other, without ticks and names
+const TALL = { wide: [360, 200, 130], narrow: [330, 165, 90] }; // pixels of a plot, with one line of them, two, or more
 const NARROW = 600; // pixels: the stage of a phone
-const [SHORTEST, TALLEST] = [130, 360]; // pixels of one plot
 const SQUARE = 2; // a row of squares is so many times as high as another, if all are to stand on one screen
 const PAPER = 640; // pixels: as wide as a sheet of paper, without its margins
 const TWEEN = 150; // milliseconds: a state that the next follows sooner is not tweened into
@@ -72,8 +71,8 @@ export function makeStage({ panels: specs, rows }, words) {
   function heightsOf(lines) {
     const weights = inRows.map((row) => (row.some(({ beside }) => beside) ? SQUARE : 1));
     const all = weights.reduce((sum, weight, i) => sum + weight * lines[i], 0);
-    const room = TALL[width < NARROW ? "narrow" : "wide"] / all;
-    return weights.map((weight) => Math.round(Math.min(weight * TALLEST, Math.max(SHORTEST, weight * room))));
+    const heights = TALL[width < NARROW ? "narrow" : "wide"];
+    return weights.map((weight) => Math.min(heights[0], weight * heights[Math.min(all, heights.length) - 1]));
   }
   function draw(view) {
     const lines = inRows.map((row) => Math.ceil(row.length / sideBySide(row)));

@@ -6,7 +6,7 @@ import { STRIDES } from "../js/keys.js";
 import { KINDS } from "../js/kinds.js";
 import { amountText } from "../js/numbers.js";
 
-const FIRST_WORD = 34; // pixels above the first word
+const FIRST_WORD = 36; // pixels above the first word
 const CLOSEST = 10.5; // pixels from word to word
 const [FARTHEST, LARGEST] = [40, 13]; // pixels from word to word, and of a letter's height, at most
 const WIDE = 7; // pixels of a letter's width
@@ -25,12 +25,12 @@ class Arcs {
   }
 
   needs() {
-    return { now: [this.panel.scale.limits, this.panel.matrix], later: [] };
+    return { now: [this.panel.weight.limits, this.panel.matrix], later: [] };
   }
 
   draw(view, { width: size, height: tall }) {
     const { panel } = this;
-    const limits = view.at(panel.scale.limits).values;
+    const limits = view.at(panel.weight.limits).values;
     const { shape, values } = view.at(panel.matrix);
     [this.shape, this.values] = [shape, values];
     [this.rowWords, this.columnWords] = [panel.row_words, panel.column_words].map((slot) => view.at(slot).split(" "));
@@ -78,7 +78,7 @@ class Arcs {
   // An arc for each weight above the scale's lower end: {row, column, path}.
   makeArcs([low, high]) {
     const { panel, ends } = this;
-    const plain = (value) => (panel.scale.log10 ? 10 ** value : value);
+    const plain = (value) => (panel.weight.log10 ? 10 ** value : value);
     const arcs = [];
     this.values.forEach((value, at) => {
       if (value <= low) return;
@@ -157,7 +157,7 @@ class Arcs {
     const place = `${panel.rows} ${pick.row}${words.colon}${this.rowWords[pick.row - 1]}`;
     if (!this.isOpen()) return say(`${this.rowWords[pick.row - 1]} ← ${panel.through}`);
     const from = this.strongest(pick.row);
-    const most = `${this.rowWords[pick.row - 1]} ← ${this.columnWords[from - 1]} ${amountText(this.at(pick.row, from), panel.scale)}`;
+    const most = `${this.rowWords[pick.row - 1]} ← ${this.columnWords[from - 1]} ${amountText(this.at(pick.row, from), panel.weight)}`;
     return say(panel.title + words.is + most);
   }
 
@@ -166,10 +166,10 @@ class Arcs {
     const { panel } = this;
     const row = (word, i) => {
       const from = this.strongest(i + 1);
-      const most = this.isOpen() ? [this.columnWords[from - 1], amountText(this.at(i + 1, from), panel.scale)] : [panel.through, "—"];
+      const most = this.isOpen() ? [this.columnWords[from - 1], amountText(this.at(i + 1, from), panel.weight)] : [panel.through, "—"];
       return [`${i + 1} ${word}`, ...most];
     };
-    return { head: [panel.rows, panel.columns, panel.scale.label], rows: this.rowWords.map(row) };
+    return { head: [panel.rows, panel.columns, panel.weight.label], rows: this.rowWords.map(row) };
   }
 }
 

@@ -11,8 +11,8 @@ from ..frames import Frames, View
 from ..look import COLORS, check_look
 from ..source import Add
 from ..text import Words
-from .heatmap import words_text
 from .panel import AddWords, Panel
+from .words_text import words_text
 
 __all__ = ["Arcs"]
 
@@ -50,14 +50,14 @@ class Arcs(Panel):
             "columns": str(self.columns),
             "row_words": add_words(words_text(self.row_words, where), f"{where} row words"),
             "column_words": add_words(words_text(self.column_words, where), f"{where} column words"),
-            "scale": self.scale.spec(add, f"{where} scale"),
+            "weight": self.scale.spec(add, f"{where} scale"),  # no scale of colours
             "matrix": add(self.matrix, where, (None, None), **self.scale.precision),
             "through": str(self.through),
             "color": self.color,
         }
 
     def check(self, spec: dict, frames: Frames, where: str) -> None:
-        self.scale.check(spec["scale"], frames, where)
+        self.scale.check(spec["weight"], frames, where)
         spec["most"] = 1  # words in a column, for which the browser leaves room, so that nothing shifts
         spec["letters"] = dict.fromkeys(SIDES, 1)  # of the longest word
         for axis, key in enumerate(SIDES):
@@ -71,7 +71,7 @@ class Arcs(Panel):
     def at(self, spec: dict, view: View) -> dict:
         """The weights, and the words of both columns."""
         words = [view.words(spec[key]).split() for key in SIDES]
-        limits, matrix = view.array(spec["scale"]["limits"]), view.array(spec["matrix"])
+        limits, matrix = view.array(spec["weight"]["limits"]), view.array(spec["matrix"])
         return {"kind": self.kind, "limits": limits, "matrix": matrix, "rowWords": words[0], "columnWords": words[1]}
 
     def draw(self, spec: dict, view: View, axes: Any) -> None:

@@ -1,6 +1,6 @@
 // The Graph panel: nodes, the edges between them, and for a picked node all that it comes from.
 
-import { drawAxes, plainSymbol, textAt } from "../js/axis.js";
+import { axisName, drawAxes, plainSymbol, scaleBetween, textAt } from "../js/axis.js";
 import { colorAt } from "../js/color_bar.js";
 import { node } from "../js/elements.js";
 import { STRIDES } from "../js/keys.js";
@@ -11,7 +11,9 @@ import { fill } from "../js/words.js";
 import LOOK from "../look.json" with { type: "json" };
 
 const NEAREST_NODES = 8; // pixels from node to node across, at least; with less room panels stand under each other
+const [BARE, NEAREST_BARE] = [10, 5]; // pixels beside a plot without an axis at its left, and from node to node
 const REACH = 14; // pixels around the plot, in which a pointer still means a node
+const OUTSTANDING = 1.35; // how much larger the nodes of the last round are
 const UPWARDS = { ArrowUp: 1, ArrowDown: -1 };
 
 function rowsOf({ shape, values }) {
@@ -26,14 +28,15 @@ class Graph {
     this.words = words;
     this.element = this.surface = node("svg");
     this.traced = node("path", { class: `edge traced ${panel.color ?? ""}` });
+    this.awaited = node("path", { class: `edge traced awaited ${panel.color ?? ""}` }); // to nodes still to come
     this.ring = node("circle", { class: "ring" });
     [this.across, this.upwards] = [panel.x, panel.y].map(plainSymbol);
-    this.narrowest = 50 + NEAREST_NODES * panel.places;
+    this.narrowest = panel.y_axis ? 50 + NEAREST_NODES * panel.places : 2 * BARE + NEAREST_BARE * panel.places;
   }
 
   needs() {
-    const { x, y, scale, nodes, edges } = this.panel;
-    return { now: [x.limits, y.limits, nodes, edges, ...(scale ? [scale.limits] : [])], later: [] };
+    const { x, y, scale, nodes, edges, rounds } = this.panel;
+    return { now: [x.limits, y.limits, nodes, edges, ...(scale ? [scale.limits] : []), ...(rounds ? [rounds.now] : [])], later: [] };
   }
 
   draw(view, { width: size, height }) {
@@ -42,17 +45,29 @@ class Graph {
     const shades = panel.scale ? view.at(panel.scale.limits).values : null;
     this.nodes = rowsOf(view.at(panel.nodes));
     this.edges = rowsOf(view.at(panel.edges));
-    const box = { left: 46, top: 36, right: size - 14, bottom: 36 + height };
+    this.now = panel.rounds ? view.at(panel.rounds.now).values[0] : Infinity;
+    const [before, after] = panel.y_axis ? [46, 14] : [BARE, BARE];
+    const box = { left: before, top: 36, right: size - after, bottom: 36 + height };
     [this.box, this.widest] = [box, box.right];
     this.surface.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 46}`);
-    const { x, y, parts } = drawAxes(panel, limits, box, true);
+    const { x, y, parts } = panel.y_axis ? drawAxes(panel, limits, box, true) : this.drawAcross(limits, box);
     this.places = this.nodes.map(([a, b]) => [x(a), y(b)]);
     const across = rising(this.places.map(([a]) => a));
     const gap = Math.min(box.right - box.left, ...across.slice(1).map((a, i) => a - across[i]));
-    this.radius = Math.max(2, Math.min(7, 0.4 * gap));
+    this.radius = Math.max(1.8, Math.min(7, (panel.rounds ? 0.4 / OUTSTANDING : 0.4) * gap));
     this.shapes = this.nodes.map((_, i) => this.makeNode(i, shades));
-    this.surface.replaceChildren(...parts, ...this.title(), ...this.makeEdges(), this.traced, ...this.shapes, this.ring);
-    return { kind: "graph", limits, nodes: this.nodes, edges: this.edges };
+    this.surface.replaceChildren(...parts, ...this.title(), ...this.makeEdges(), this.traced, this.awaited, ...this.shapes, this.ring);
+    return { kind: "graph", limits, nodes: this.nodes, edges: this.edges, ...(panel.rounds ? { now: this.now } : {}) };
+  }
+
+  // The axis below alone.
+  drawAcross([xLimits, yLimits], box) {
+    const [x, y] = [scaleBetween(xLimits, [box.left, box.right]), scaleBetween(yLimits, [box.bottom, box.top])];
+    const [first, last] = [Math.ceil(xLimits[0]), Math.floor(xLimits[1])];
+    const by = [1, 2, 5, 10].find((step) => x(first + step) - x(first) >= 18) ?? last - first;
+    const ticks = Array.from({ length: Math.floor((last - first) / by) + 1 }, (_, i) => first + i * by);
+    const parts = ticks.map((tick) => textAt("tick", x(tick), box.bottom + 18, "middle", tick));
+    return { x, y, parts: [...parts, axisName(this.panel.x, (box.left + box.right) / 2, box.bottom + 38, "middle")] };
   }
 
   // Where a panel has a colour, its title behind its mark.
@@ -82,14 +97,16 @@ class Graph {
     return strengths.map((strength) => node("path", { class: "edge", d: alike(strength).join(""), "stroke-width": 0.5 + 1.5 * strength }));
   }
 
-  // In a panel of one colour a node has that colour's mark, hollow where its number is 0.
+  // In a panel of one colour a node has that colour's mark, hollow where its number is 0 or a round still to come.
   makeNode(i, shades) {
     const { color, mark, colormap } = this.panel;
     const [[cx, cy], number] = [this.places[i], this.nodes[i][2]];
     const shade = shades && `--color: rgb(${colorAt(colormap, shades, number)})`;
     if (shade) return node("circle", { class: "node", cx, cy, r: this.radius, style: shade });
-    const transform = `translate(${cx.toFixed(1)},${cy.toFixed(1)}) scale(${(this.radius / 4).toFixed(2)})`;
-    return node("path", { class: `node ${color} ${number === 0 ? "hollow" : ""}`, transform, d: `M0,0${LOOK.marks[mark].path}` });
+    const size = number === this.now && number > 0 ? OUTSTANDING * this.radius : this.radius;
+    const transform = `translate(${cx.toFixed(1)},${cy.toFixed(1)}) scale(${(size / 4).toFixed(2)})`;
+    const state = number > this.now ? "hollow awaited" : number === 0 ? "hollow" : number === this.now ? "new" : "";
+    return node("path", { class: `node ${color} ${state}`, transform, d: `M0,0${LOOK.marks[mark].path}` });
   }
 
   pickOf([a, b]) {
@@ -146,7 +163,10 @@ class Graph {
   // Light a node's path: its edges in colour, the others faint; while the reader picks, so are the nodes off it.
   light(at, picked) {
     const { nodes, edges } = at < 0 ? { nodes: new Set(), edges: [] } : this.pathTo(at);
-    this.traced.setAttribute("d", edges.map((edge) => this.lineOf(edge)).join(""));
+    const toCome = ([, to]) => this.nodes[to][2] > this.now;
+    const pathOf = (some) => some.map((edge) => this.lineOf(edge)).join("");
+    this.traced.setAttribute("d", pathOf(edges.filter((edge) => !toCome(edge))));
+    this.awaited.setAttribute("d", pathOf(edges.filter(toCome)));
     this.surface.classList.toggle("tracing", at >= 0);
     this.shapes.forEach((shape, i) => shape.classList.toggle("off", picked && !nodes.has(i)));
     this.ring.setAttribute("display", picked ? "inline" : "none");
@@ -162,7 +182,8 @@ class Graph {
     if (at < 0) return null;
     const [a, b, number] = this.nodes[at];
     const read = this.edges.filter(([, to]) => to === at).length;
-    const said = [`${panel.y.label} ${amountText(b, panel.y)}`];
+    const said = panel.y_axis ? [`${panel.y.label} ${amountText(b, panel.y)}`] : [];
+    if (panel.rounds) said.push(`${panel.rounds.label} ${number}`);
     if (panel.scale) said.push(`${panel.scale.label} ${amountText(number, panel.scale)}`);
     said.push(read === 1 ? words.reads_one : fill(words.reads, { count: read }));
     const text = panel.title + words.is + said.join(words.comma);
@@ -170,7 +191,8 @@ class Graph {
   }
 
   table() {
-    const axes = [this.panel.x, this.panel.y, this.panel.scale].filter(Boolean);
+    const { x, y, scale, rounds } = this.panel;
+    const axes = [x, y, scale ?? rounds].filter(Boolean);
     const readsOf = (i) => this.edges.filter(([, to]) => to === i).length;
     const rows = this.nodes.map((numbers, i) => [...axes.map((axis, k) => amountText(numbers[k], axis)), String(readsOf(i))]);
     return { head: [...axes.map(({ label }) => label), this.words.reads_head], rows };

@@ -14,7 +14,19 @@ from ..source import Add
 from ..text import Words
 from .panel import AddWords, Panel
 
-__all__ = ["Graph"]
+__all__ = ["Graph", "Rounds"]
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """The number of a node is the round in which it can be computed.
+
+    now: a function that gives [round], the last one that has run: its nodes stand out, later ones are still hollow and
+    faint.  label: the name of the number.
+    """
+
+    now: Callable[..., Any]
+    label: Words
 
 
 @dataclass(frozen=True)
@@ -24,7 +36,8 @@ class Graph(Panel):
     nodes: a function that gives (N, 3): x, y and a number.  edges: a function that gives (E, 3): the node it leaves,
     the node it enters (counted from 0) and its strength from 0 to 1.  The number colours its node on the scale; a
     graph without a scale has one color and mark, and its nodes of number 0 are hollow.  lit: whether the last node's
-    path, all that it comes from, is in colour until the reader picks a node.
+    path, all that it comes from, is in colour until the reader picks a node.  rounds: where the number is a round.
+    y_axis: whether y has ticks and a name.
     """
 
     kind = "graph"
@@ -37,6 +50,8 @@ class Graph(Panel):
     color: str | None = None
     mark: str = "circle"
     lit: bool = False
+    rounds: Rounds | None = None
+    y_axis: bool = True
 
     def spec(self, add: Add, add_words: AddWords) -> dict:
         where = f"graph {str(self.title)!r}"
@@ -52,6 +67,9 @@ class Graph(Panel):
             "color": self.color,
             "mark": self.mark,
             "lit": self.lit,
+            "rounds": self.rounds
+            and {"label": str(self.rounds.label), "now": add(self.rounds.now, f"{where} round", (1,))},
+            "y_axis": self.y_axis,
             "nodes": add(self.nodes, f"{where} nodes", (None, 3), resolution=0.001),
             "edges": add(self.edges, f"{where} edges", (None, 3), resolution=0.001),
         }
@@ -71,18 +89,27 @@ class Graph(Panel):
 
     def at(self, spec: dict, view: View) -> dict:
         limits = [view.array(spec[axis]["limits"]) for axis in "xy"]
-        return {"kind": self.kind, "limits": limits, **{part: view.array(spec[part]) for part in ("nodes", "edges")}}
+        now = {"now": view.array(spec["rounds"]["now"]).item()} if self.rounds else {}
+        return {
+            "kind": self.kind,
+            "limits": limits,
+            **{part: view.array(spec[part]) for part in ("nodes", "edges")},
+        } | now
 
     def draw(self, spec: dict, view: View, axes: Any) -> None:
         shown = self.at(spec, view)
         nodes = shown["nodes"]
+        path = path_to(len(nodes) - 1, shown["edges"]) if self.lit else set()
         for start, end, strength in shown["edges"]:
+            if self.lit and end not in path:
+                continue  # too faint for a still picture
+            color = (self.lit and self.color) or "grey"
             ends = nodes[[int(start), int(end)]]
-            grey = COLORS["grey"]["still"]
-            axes.plot(ends[:, 0], ends[:, 1], color=grey, linewidth=0.5 + 1.5 * strength, zorder=1)
+            width = 1.2 if self.lit else 0.5 + 1.5 * strength
+            axes.plot(ends[:, 0], ends[:, 1], color=COLORS[color]["still"], linewidth=width, zorder=1)
         if self.color:
             color = COLORS[self.color]["still"]
-            faces = [color if number else "white" for number in nodes[:, 2]]
+            faces = [color if 0 < number <= shown.get("now", np.inf) else "white" for number in nodes[:, 2]]
             style = {"c": faces, "edgecolors": color, "marker": MARKS[self.mark]["still"]}
         else:
             low, high = view.array(spec["scale"]["limits"])
@@ -93,8 +120,20 @@ class Graph(Panel):
         axes.spines[["top", "right"]].set_visible(False)
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_locator(MaxNLocator(integer=True))
+        if not self.y_axis:
+            axes.set(yticks=[], ylabel="")
+            axes.spines["left"].set_visible(False)
         size = min(6, 0.6 * gap(axes, nodes))
         axes.scatter(nodes[:, 0], nodes[:, 1], zorder=2, s=size**2, linewidths=size / 5, **style)
+
+
+def path_to(node: int, edges: np.ndarray) -> set[float]:
+    """Return all nodes that a node comes from, with itself."""
+    path, reached = set(), {float(node)}
+    while reached - path:
+        path |= reached
+        reached = {start for start, end, _ in edges.tolist() if end in path}
+    return path
 
 
 def gap(axes: Any, nodes: np.ndarray) -> float:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from inspect import Signature, signature
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from ..look import COLORMAP, COLORS, SHADES, check_look
 from ..source import Add
 from ..text import Words
 from .panel import AddWords, Panel
+from .words_text import words_text
 
 __all__ = ["Companion", "Heatmap"]
 
@@ -132,19 +132,3 @@ class Heatmap(Panel):
                 axis.set_ticks(range(1, len(words) + 1), words, fontsize=7)
         axes.tick_params(axis="x", rotation=90 if max(map(len, shown["columnWords"]), default=0) > 1 else 0)
         self.scale.draw(axes.figure.colorbar(image, ax=axes, orientation="horizontal").ax.xaxis)
-
-
-def words_text(words: Callable[..., Any] | list[str], where: str) -> Callable[..., str]:
-    """Return a function of the same controls that gives words as one text, with a blank between two.
-
-    It raises ValueError for a word that is empty or has a blank within.
-    """
-
-    def text(**settings) -> str:
-        each = [str(word) for word in (words(**settings) if callable(words) else words)]
-        if torn := [word for word in each if len(word.split()) != 1]:
-            raise ValueError(f"{where} has {torn} among {len(each)} words: each must be one word, without a blank")
-        return " ".join(each)
-
-    text.__signature__ = signature(words) if callable(words) else Signature()  # type: ignore[attr-defined]
-    return text

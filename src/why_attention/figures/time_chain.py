@@ -1,7 +1,7 @@
 """Figure time-chain: a recurrence needs n sequential steps; a convolution and attention need one step a layer.
 
-Three dependency graphs, each value at the height of the earliest round that can compute it, and measured times, which
-unlike the rounds depend on the machine.
+Three dependency graphs, whose values are computed round by round, and measured times, which unlike the rounds depend on the
+machine.
 """
 
 from functools import cache, partial
@@ -9,7 +9,7 @@ from functools import cache, partial
 import torch
 from torch import nn
 
-from explorable import Axis, Control, Explorable, Graph, Lines, Sentence, Series, Text
+from explorable import Axis, Control, Explorable, Graph, Lines, Rounds, Sentence, Series, Text
 from explorable.numbers import power_text
 from why_attention.attention import MultiHeadAttention
 from why_attention.convolution import Convolution
@@ -33,13 +33,18 @@ RNN, CONVOLUTION, ATTENTION = "RNN", Text(zh="卷积", en="convolution"), Text(z
 
 
 def nodes(graph: DependencyGraph) -> list[tuple[int, int, int]]:
-    """Return position, earliest round, and 1, or 0 for an input, of every node: (N, 3)."""
-    return [(t, step, int(layer > 0)) for (layer, t), step in zip(graph.nodes, earliest_steps(graph))]
+    """Return position, layer, and the earliest round, 0 for an input, of every node: (N, 3)."""
+    return [(t, layer, step) for (layer, t), step in zip(graph.nodes, earliest_steps(graph))]
 
 
 def edges(graph: DependencyGraph) -> list[tuple[int, int, float]]:
     """Return every edge, thin: (E, 3)."""
     return [(start, end, 0.2) for start, end in graph.edges]
+
+
+def known(graph: DependencyGraph, now: int) -> int:
+    """Return how many values of the layer are known after a round."""
+    return sum(0 < step <= now for step in earliest_steps(graph))
 
 
 @cache
@@ -89,11 +94,19 @@ def panel(graph, title: Text, color: str, mark: str) -> Graph:
         part_of(graph, nodes),
         part_of(graph, edges),
         title=title,
-        x=Axis(Text(zh="位置", en="position"), limits=lambda n: (0.3, n + 0.7), symbol="t"),
-        y=Axis(Text(zh="最早的轮次", en="earliest round"), limits=lambda n: (-0.6, n + 0.6)),
+        x=Axis(Text(zh="位置", en="position"), limits=lambda n: (0.4, n + 0.6), symbol="t"),
+        y=Axis(Text(zh="层", en="layer"), limits=(-0.15, 1.15)),
         color=color,
         mark=mark,
+        lit=True,
+        rounds=Rounds(lambda round: [round], Text(zh="最早的轮次", en="earliest round")),
+        y_axis=False,
     )
+
+
+def rounds_of_both(n: int, k: int) -> str:
+    """Return how many rounds convolution and attention need each, or both numbers where they differ."""
+    return "/".join(map(str, dict.fromkeys([sequential_steps(convolution(n, k)), sequential_steps(attention(n))])))
 
 
 def part_of(graph, part):
@@ -108,18 +121,35 @@ def figure() -> Explorable:
         "time-chain",
         title=Text(zh="谁要等谁", en="What waits for what"),
         caption=Text(
-            zh="空心是输入，实心是算出的值；越高，越晚才能算。",
-            en="Hollow: inputs. Filled: computed values. The higher, the later.",
+            zh="下排是输入，上排是要算的值；空心的还没算出来，连线通向它要等的。",
+            en="Below, inputs; above, values to compute, hollow until known. Lines lead to what a value waits for.",
         ),
         how_to_read=Text(
-            zh="读图：前三幅里，空心的是输入，实心的是一层算出的值，连线表示要先有下面的值才能算上面的值；越高的值，越晚才能算。"
-            "第四幅是各种层前向一次的实测时间，两轴都是对数刻度；粗线是中位数，细线是上下四分位数。",
-            en="How to read it: in the first three pictures hollow marks are inputs and filled ones the values of one layer; "
-            "a line says that the lower value must be there before the upper one can be computed, and the higher a value "
-            "stands, the later it comes. The fourth shows measured times of one forward pass of each layer, on two "
-            "logarithmic axes; bold lines are medians, thin ones the quartiles.",
+            zh="每一轮，凡是要用的值都齐了的，就同时算出来：刚算出的大一圈，还没算出的是虚线圈。"
+            "有颜色的连线是最后一个位置的值直接和间接要等的一切，虚线是还没等到的；指着别的位置，就换成那里的。"
+            "按播放键，一轮一轮地走；也可以自己拖。下面一幅是各种层前向一次的实测时间，两轴都是对数刻度；"
+            "粗线是中位数，细线是上下四分位数。",
+            en="In every round all values are computed whose inputs are there: those just computed are larger, those still to "
+            "come have a dashed outline. Coloured lines are all that the value at the last position waits for, directly or "
+            "not, dashed where it is still waiting; point at another position for its own. Press play to let the rounds run, "
+            "or drag. The plot below shows measured times of one forward pass of each layer, on two logarithmic axes; bold "
+            "lines are medians, thin ones the quartiles.",
+        ),
+        limits=Text(
+            zh="轮数假定处理器无限多，一个任务不管读多少个值都只算一个；秒数里还混着计算量、处理器的数目和每次调用的开销，因机器而异。",
+            en="Rounds assume as many processors as there is work, and count a value as one task however much it reads. Seconds "
+            "also hold the amount of work, the number of processors and the cost of each call, and depend on the machine.",
         ),
         controls=[
+            Control(
+                "round",
+                range(LENGTHS[-1] + 1),
+                label=Text(zh="轮次", en="round"),
+                start=4,
+                continuous=False,
+                plays=True,
+                until="n",
+            ),
             Control("n", LENGTHS, label=Text(zh="序列长度", en="length of the sequence"), symbol="n", start=8),
             Control(
                 "k", KERNELS, label=Text(zh="卷积核大小", en="size of the kernel"), symbol="k", start=3, advanced=True
@@ -147,19 +177,24 @@ def figure() -> Explorable:
                 ],
             ),
         ],
-        rows=[2, 2],
+        rows=[3, 1],
         sentence=Sentence(
             Text(
-                zh="一层读 {n} 个 token：循环要 {recurrence} 轮，卷积（k = {k}）要 {convolution} 轮，注意力要 {attention} 轮。"
-                "实测：{device}，{threads} 个线程，d = {d}，读 {longest} 个 token，RNN 用 {rnn_ms} 毫秒，LSTM 用 {lstm_ms} 毫秒，"
-                "卷积用 {convolution_ms} 毫秒，注意力用 {attention_ms} 毫秒。",
-                en="One layer reads {n} tokens: recurrence needs {recurrence} rounds, convolution (k = {k}) {convolution}, attention "
-                "{attention}. Measured ({device}, threads: {threads}, d = {d}): for {longest} tokens the RNN takes {rnn_ms} ms, "
-                "the LSTM {lstm_ms} ms, convolution {convolution_ms} ms and attention {attention_ms} ms.",
+                zh="读 {n} 个 token，循环要 {recurrence} 轮，卷积和注意力各要 {others} 轮；第 {round} 轮之后，循环才算出 {done} 个。",
+                en="For {n} tokens recurrence needs {recurrence} rounds, convolution and attention {others}; after round {round} "
+                "recurrence knows {done} values.",
             ),
             recurrence=lambda n: sequential_steps(recurrence(n)),
-            convolution=lambda n, k: sequential_steps(convolution(n, k)),
-            attention=lambda n: sequential_steps(attention(n)),
+            others=rounds_of_both,
+            done=lambda n, round: known(recurrence(n), round),
+        ),
+        detail=Sentence(
+            Text(
+                zh="实测：{device}，{threads} 个线程，d = {d}，读 {longest} 个 token，RNN 用 {rnn_ms} 毫秒，LSTM 用 {lstm_ms} 毫秒，"
+                "卷积用 {convolution_ms} 毫秒，注意力用 {attention_ms} 毫秒。",
+                en="Measured ({device}, threads: {threads}, d = {d}): for {longest} tokens the RNN takes {rnn_ms} ms, the LSTM "
+                "{lstm_ms} ms, convolution {convolution_ms} ms and attention {attention_ms} ms.",
+            ),
             device=lambda: timed_machine().device,
             threads=lambda: timed_machine().threads,
             d=lambda: SIZE,
