@@ -53,7 +53,7 @@ RECURRENCE: dict[str, Model] = {
     ),
     "LSTM b=0": Model("LSTM, b=0", "LSTM, b=0", "triangle", True),
     "LSTM b=1": Model("LSTM, b=1", "LSTM, b=1", "diamond"),
-    "LSTM chrono": Model("LSTM, chrono", "LSTM, chrono", "wedge"),
+    "LSTM chrono": Model("LSTM, chrono", "chrono", "wedge"),
 }
 CONVOLUTION: dict[str, Model] = {
     "CNN": Model(Text(zh="卷积", en="convolution"), Text(zh="卷积", en="convolution"), "square"),
