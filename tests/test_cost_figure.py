@@ -18,21 +18,26 @@ from explorable.numbers import power_text
 from why_attention import cost as formulae
 from why_attention import timing
 from why_attention.figures import cost
-from why_attention.figures.cost import KERNELS, LENGTHS, QUANTITIES, SIZES, TIMED_LENGTHS
+from why_attention.figures.cost import COMPARED, KERNELS, LENGTHS, QUANTITIES, ROWS, SIZES, TIMED_LENGTHS
 from why_attention.timing import LayerTimes, Machine, Timing
 
 BUILT_HERE = cost.built_here.__wrapped__  # without its memory
-START = {"n": 512, "d": 512, "k": 3, "quantity": "flops", "every": False}
+START = {"n": 512, "d": 512, "k": 3, "quantity": "flops", "compare": "whole"}
 KEPT = 5e-7 + 1e-9  # half the resolution of what formulae say, in decades
 KEPT_TIME = 0.00025 + 1e-9  # and of what was measured
+FAMILIES = ["循环", "卷积", "注意力"]
 
 
 def made_up(device: str, seconds: float) -> LayerTimes:
-    """Times that nobody measured: attention takes n² of a unit, all else 600 n of it."""
+    """Times that nobody measured: attention takes n² of a unit, convolution 500 n of it, all else 600 n."""
+    units = {"attention": lambda n: n * n, "attention core": lambda n: n * n, "convolution": lambda n: 500 * n}
     layers = {
-        name: [Timing(median=t, low=0.9 * t, high=1.1 * t) for t in times]
+        name: [
+            Timing(median=t, low=0.9 * t, high=1.1 * t)
+            for n in TIMED_LENGTHS
+            for t in [seconds * units.get(name, lambda n: 600 * n)(n)]
+        ]
         for name in timing.LAYERS
-        for times in [[seconds * n * (n if name.startswith("attention") else 600) for n in TIMED_LENGTHS]]
     }
     return LayerTimes(Machine(device, 7), "0.0 test data", 256, 4, 3, 1, TIMED_LENGTHS, layers)
 
@@ -54,86 +59,133 @@ def read():
         return Reading(cost.figure())
 
 
+def shown(read, panel, **values):
+    """Return the series on screen, by their labels."""
+    return {one["label"]: one for one in read.figure.at(**values)["panels"][panel]["series"]}
+
+
 # What the formulae say
+
+
+def test_every_row_of_the_table_is_in_some_comparison_of_one_layer_a_family(read):
+    rows = {*formulae.costs(8, 64), "fused attention"}
+    assert set(ROWS) == rows == {name for trio in COMPARED.values() for name in trio}
+    for trio in COMPARED.values():
+        assert [ROWS[name].color for name in trio] == ["vermilion", "green", "blue"]
+        assert len({ROWS[name].mark for name in trio}) == 3  # greys are told apart too
+    for compare, trio in COMPARED.items():
+        for panel, there in [(0, trio), (1, [name for name in trio if ROWS[name].timed])]:
+            labels = set(shown(read, panel, compare=compare, quantity="path"))
+            assert labels == {"n"} | {str(ROWS[name].label) for name in there}
 
 
 @pytest.mark.parametrize("d, k", [(d, k) for d in SIZES for k in (3, 9)])
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_lines_are_the_table_of_cost(read, d, k, quantity):
-    labels = [str(row.label) for row in cost.ROWS]
-    drawn = [read.line(0, label, d=d, k=k, quantity=quantity)[1] for label in labels]
+    drawn = {name: read.line(0, str(row.label), d=d, k=k, quantity=quantity)[1] for name, row in ROWS.items()}
     for i, n in enumerate(LENGTHS):
         table = formulae.costs(n, d, k, heads=d // 64, r=129)
         table["fused attention"] = formulae.attention(n, d, d // 64, fused=True)
-        assert {row.name for row in cost.ROWS} == set(table)
-        for row, line in zip(cost.ROWS, drawn):
-            assert line[i] == pytest.approx(math.log10(getattr(table[row.name], quantity)), abs=KEPT), row.name
+        for name, line in drawn.items():
+            assert line[i] == pytest.approx(math.log10(getattr(table[name], quantity)), abs=KEPT), name
+
+
+@pytest.mark.parametrize("quantity", QUANTITIES)
+@pytest.mark.parametrize("compare", COMPARED)
+def test_the_lowest_lines_at_n_are_in_colour_and_named_as_the_least(read, compare, quantity):
+    for n, d, k in itertools.product([16, 512, 8192], SIZES, [3, 9]):
+        values = {"n": n, "d": d, "k": k, "quantity": quantity, "compare": compare}
+        lines = shown(read, 0, **values)
+        heights = [lines[str(ROWS[name].label)]["y"][0, LENGTHS.index(n)] for name in COMPARED[compare]]
+        least = [height < min(heights) + KEPT for height in heights]
+        assert [lines[str(ROWS[name].label)]["inFocus"] for name in COMPARED[compare]] == least
+        named = re.search("倍，(.*)最少。", read.sentence(**values))[1]
+        assert [family in named for family in FAMILIES] == least
 
 
 @pytest.mark.parametrize("d, k", [*itertools.product(SIZES, KERNELS), (100, 8)])  # 100 is off the grid
-def test_crossings_stand_where_two_lines_of_flops_meet(read, d, k):
-    for label, first, second, n in [
-        ("n = d", "核心部分", "RNN", d),
-        ("n = kd/2", "核心部分", "卷积", k * d / 2),
-        ("n = 2d", "注意力", "LSTM", 2 * d),
-        ("n = (k−4)d/2", "注意力", "卷积", (k - 4) * d / 2),
-    ]:
-        (x,), (y,) = read.line(0, label, d=d, k=k)
-        if n < 0:  # the kernel is too small: the convolution always takes fewer
-            assert x == y == -math.inf
-            continue
-        assert x == pytest.approx(math.log10(n), abs=KEPT)
-        for crossed in (first, second):
-            there = np.interp(x, *read.line(0, crossed, d=d, k=k))  # a chord of a convex line: above it by < 0.02
-            assert 0 <= there - y + 2 * KEPT + 0.003 < 0.025, (label, crossed)
+@pytest.mark.parametrize("compare", COMPARED)
+def test_crossings_stand_where_two_lines_of_flops_meet(read, compare, d, k):
+    """At the n that their names say, where the lines cross inside the plot."""
+    recurrence, convolution, attention = COMPARED[compare]
+    seen = {"restricted attention": 129}.get(attention, math.inf)  # a window's core grows no further
+    formula = {
+        "n = d": d,
+        "n = 2d": 2 * d,
+        "n = kd/2": k * d / 2,
+        "n = (k−4)d/2": (k - 4) * d / 2,
+        "n = (d+k)/2": (d + k) / 2,
+    }
+    names = {
+        "whole": ["n = 2d", "n = (k−4)d/2"],
+        "core": ["n = d", "n = kd/2"],
+        "least": ["n = d", "n = (d+k)/2"],
+        "restricted": ["n = d", "n = (k−4)d/2"],
+        "fused": ["n = 2d", "n = (k−4)d/2"],
+    }[compare]
+    lines = shown(read, 0, compare=compare, d=d, k=k)
+    there = {label: n for label, n in formula.items() if label in names and LENGTHS[0] < n <= min(seen, LENGTHS[-1])}
+    assert {label for label in lines if "=" in label} == set(there)
+    for label, n in there.items():
+        (x,), ((y,),) = lines[label]["x"], lines[label]["y"]
+        assert 10**x == pytest.approx(math.ceil(n), rel=2e-6)
+        other = recurrence if label in ("n = d", "n = 2d") else convolution
+        for name in (attention, other):
+            crossed = lines[str(ROWS[name].label)]
+            chord = np.interp(x, crossed["x"], crossed["y"][0])  # of a convex line: above it by < 0.03
+            assert -0.015 <= chord - y < 0.03, (label, name)  # a whole n may lie half a step past the crossing
 
 
-@pytest.mark.parametrize("k", [3, 9])
 @pytest.mark.parametrize("quantity", QUANTITIES)
-def test_the_line_now_joins_the_least_and_the_most(read, quantity, k):
-    rows = [str(row.label) for row in cost.ROWS if row.visible_if is None]
-    lines = np.array([read.line(0, row, quantity=quantity, k=k)[1] for row in rows])
-    for n, at in zip(LENGTHS, lines.T):
-        x, y = read.line(0, "现在", n=n, quantity=quantity, k=k)
-        np.testing.assert_allclose(y, [min(at), max(at)], atol=KEPT)
-        np.testing.assert_allclose(x, math.log10(n), atol=KEPT)
+def test_the_upright_line_stands_at_n_from_edge_to_edge(read, quantity):
+    for n, compare in itertools.product(LENGTHS, COMPARED):
+        panels = read.figure.at(n=n, quantity=quantity, compare=compare)["panels"]
+        for panel in panels:
+            (line,) = [one for one in panel["series"] if one["label"] == "n"]
+            np.testing.assert_allclose(line["x"], math.log10(n), atol=KEPT)
+            np.testing.assert_allclose(line["y"][0], panel["limits"][1], atol=0.0005)
 
 
-# The sentence
+# The words
 
 
 def test_the_sentence_at_the_start(read):
-    assert read.sentence().startswith("n = 512，d = 512，k = 3，比运算量（FLOPs）：可分离卷积最少，是 2.7×10⁸；")
-    assert "注意力是 1.61×10⁹，与 LSTM 之比是 0.75。" in read.sentence()
-    assert "核心部分与 RNN 在 n = 512，与卷积在 n = 768；整层注意力与 LSTM 在 n = 1024，" in read.sentence()
-    assert "卷积则不论 n 多大都比它省。n 加倍，整层注意力的 FLOPs 变成 2.67 倍，" in read.sentence()
+    assert read.sentence() == "n = 512，d = 512，比运算量（FLOPs）：注意力是 LSTM 的 0.75 倍，卷积最少。"
+    detail = read.figure.at()["detail"]
+    assert detail.startswith("运算量（FLOPs）：LSTM 2.15×10⁹，卷积 8.05×10⁸，注意力 1.61×10⁹。")
+    assert "注意力与 LSTM 在 n = 1024，与卷积在 n = –（– 是没有）。" in detail
+    assert "n 加倍，注意力的 FLOPs 变成 2.67 倍，循环和卷积都是 2 倍。" in detail
+    set_language("en")
+    english = Reading(cost.figure()).sentence()
+    assert english == "At n = 512, d = 512, attention takes 0.75 × the LSTM’s FLOPs; least: convolution."
 
 
 @pytest.mark.parametrize(
     "values", [{}, {"n": 16, "k": 9}, {"n": 8192, "d": 64, "k": 5}, {"n": 4096, "d": 1024, "k": 7}]
 )
 @pytest.mark.parametrize("quantity", QUANTITIES)
-def test_the_sentence_says_what_the_lines_show(read, values, quantity):
-    values = START | values | {"quantity": quantity}
+@pytest.mark.parametrize("compare", COMPARED)
+def test_the_words_say_what_the_lines_show(read, values, quantity, compare):
+    values = START | values | {"quantity": quantity, "compare": compare}
     n, d, k = values["n"], values["d"], values["k"]
-    at = {row.name: read.line(0, str(row.label), **values)[1][LENGTHS.index(n)] for row in cost.ROWS}
-    ratio = at["attention"] - at["LSTM"]
-    number = read.words("ratio", **values)
-    number = 1 / float(number[2:]) if number.startswith("1/") else plain(number)
-    assert math.log10(number) == pytest.approx(ratio, abs=0.03)
-    assert math.log10(plain(read.words("attention", **values))) == pytest.approx(at["attention"], abs=0.03)
-    least = min(at[name] for name in cost.CHEAPEST)
-    assert math.log10(plain(read.words("least", **values))) == pytest.approx(least, abs=0.03)
-    named = int(read.words("cheapest", **values))
-    if quantity == "steps":
-        assert named == len(cost.CHEAPEST)
-        assert {name for name in at if at[name] > 0} == {"RNN", "GRU", "LSTM"}
-    else:
-        assert at[list(cost.CHEAPEST)[named]] == pytest.approx(least, abs=2 * KEPT)
-    ours = formulae.attention(2 * n, d).flops / formulae.attention(n, d).flops
-    assert float(read.words("doubling", **values)) == pytest.approx(ours, abs=0.0051)
-    assert read.words("attention_convolution", **values) == ("" if k == 3 else str(d * (k - 4) // 2))
-    assert ("卷积则不论 n 多大都比它省" in read.sentence(**values)) == (k == 3)
+    lines = shown(read, 0, **values)
+    at = {name: lines[str(ROWS[name].label)]["y"][0, LENGTHS.index(n)] for name in COMPARED[compare]}
+    recurrence, convolution, attention = at
+    said = read.words("ratio", **values)
+    ratio = 1 / float(said[2:]) if said.startswith("1/") else plain(said)
+    assert math.log10(ratio) == pytest.approx(at[attention] - at[recurrence], abs=0.03)
+    for slot, height in zip(["amount_recurrence", "amount_convolution", "amount_attention"], at.values()):
+        assert math.log10(plain(read.words(slot, **values))) == pytest.approx(height, abs=0.003)
+    twice = [formulae.costs(m, d, k, d // 64)[attention.replace("fused ", "")].flops for m in (n, 2 * n)]
+    assert float(read.words("doubling", **values)) == pytest.approx(twice[1] / twice[0], abs=0.0051)
+
+
+def test_crossings_in_words_are_those_of_cost(read):
+    pairs = {"whole": ["LSTM", "convolution", "attention"], "core": ["RNN", "convolution", "attention core"]}
+    for (compare, (*others, one)), d, k in itertools.product(pairs.items(), SIZES, KERNELS):
+        for slot, other in zip(["at_recurrence", "at_convolution"], others):
+            n = formulae.crossovers(d, k)[one, other]
+            assert read.words(slot, compare=compare, d=d, k=k) == (f"{n:.0f}" if n else "–")
 
 
 def plain(text: str) -> float:
@@ -166,12 +218,14 @@ def read_out(axis: dict, kept: np.ndarray) -> list[str]:
 @pytest.mark.parametrize("k", KERNELS)
 @pytest.mark.parametrize("quantity", QUANTITIES)
 def test_every_read_out_of_a_formula_is_the_number_to_three_digits(read, quantity, k):
-    for d, row in itertools.product(SIZES, cost.ROWS):
-        x, y = read.line(0, str(row.label), d=d, k=k, quantity=quantity)
-        assert read_out(read.panels[0]["x"], x) == [str(n) for n in LENGTHS]
-        exact = [cost.amount(row.name, quantity, n, d, k) for n in LENGTHS]
-        texts = [re.sub("^10(?=[⁰¹²³⁴⁵⁶⁷⁸⁹])", "1×10", text) for text in read_out(read.panels[0]["y"], y)]
-        assert texts == [rounded(number) for number in exact], (row.name, d)
+    for d, (compare, trio) in itertools.product(SIZES, COMPARED.items()):
+        lines = shown(read, 0, d=d, k=k, quantity=quantity, compare=compare)
+        for name in trio:
+            one = lines[str(ROWS[name].label)]
+            assert read_out(read.panels[0]["x"], one["x"]) == [str(n) for n in LENGTHS]
+            exact = [cost.amount(name, quantity, n, d, k) for n in LENGTHS]
+            texts = [re.sub("^10(?=[⁰¹²³⁴⁵⁶⁷⁸⁹])", "1×10", text) for text in read_out(read.panels[0]["y"], one["y"][0])]
+            assert texts == [rounded(number) for number in exact], (name, d)
 
 
 def test_a_factor_of_2_can_be_told_from_4():
@@ -180,41 +234,44 @@ def test_a_factor_of_2_can_be_told_from_4():
     assert [power_text(math.log10(4 * n * 64**2)) for n in (1024, 2048)] == ["1.68×10⁷", "3.36×10⁷"]
 
 
-def test_the_crossings_are_read_out_as_whole_numbers(read):
-    for d, k in itertools.product(SIZES, KERNELS):
-        for label, n in [("n = d", d), ("n = kd/2", k * d // 2), ("n = 2d", 2 * d)]:
-            assert read_out(read.panels[0]["x"], read.line(0, label, d=d, k=k)[0]) == [str(n)]
-
-
 # What was measured
 
 
 def test_lines_are_the_quartiles_that_were_measured(read):
     for n, at in zip(TIMED_LENGTHS, read.line(1, "注意力")[1].T):
         np.testing.assert_allclose(at, np.log10([0.9e-5 * n**2, 1e-5 * n**2, 1.1e-5 * n**2]), atol=KEPT_TIME)
-    assert len(read.panels[1]["series"]) == 6
-    np.testing.assert_allclose(10 ** read.line(1, "RNN")[0], TIMED_LENGTHS, rtol=2e-6)
+    np.testing.assert_allclose(10 ** shown(read, 1)["LSTM"]["x"], TIMED_LENGTHS, rtol=2e-6)
+    np.testing.assert_allclose(read.line(1, "融合注意力")[1], read.line(1, "注意力")[1])  # one kernel
 
 
-def test_the_sentence_says_from_where_attention_was_slower_and_on_what(read):
-    assert read.sentence().endswith(
-        "实测（builder，7 个线程，batch 1，4 个头，d = 256）：注意力从 n = 1024 起比 LSTM 慢（按公式是 n = 512），"
-        "从 n = 1024 起比 RNN 慢。没有存下 GPU 上的时间。"
+def test_the_fastest_at_n_is_in_colour_with_its_quartiles(read):
+    """Of the made-up times, attention's n² is below convolution's 500 n up to 256."""
+    for n in LENGTHS:
+        lines = shown(read, 1, n=n)
+        fastest = "注意力" if n <= 256 else "卷积"
+        assert [label for label, one in lines.items() if one["inFocus"] and label != "n"] == [fastest]
+        assert {label: len(one["y"]) for label, one in lines.items()} == {"LSTM": 1, "卷积": 1, "注意力": 1, "n": 1} | {
+            fastest: 3
+        }
+
+
+def test_the_detail_says_from_where_attention_was_slower_and_on_what(read):
+    assert read.figure.at()["detail"].endswith(
+        "前向时间，实测（builder，7 个线程，batch 1，4 个头，d = 256），n = 512：LSTM 3.07 (2.76 … 3.38) 毫秒，"
+        "卷积 2.56 (2.3 … 2.82) 毫秒，注意力 2.62 (2.36 … 2.88) 毫秒；"
+        "注意力从 n = 1024 起比 LSTM 慢，按公式是 n = 512（– 是没有，或没有量）。没有存下 GPU 上的时间。"
     )
+    assert "n = 4096：" in read.figure.at(n=8192)["detail"]  # the longest that was timed
+    assert "膨胀卷积 – 毫秒，窗口注意力 – 毫秒；窗口注意力从 n = – 起" in read.figure.at(compare="restricted")["detail"]
 
 
-def test_where_attention_was_never_slower_the_sentence_says_so(monkeypatch):
+def test_where_attention_was_never_slower_the_detail_says_so(monkeypatch):
     fast = made_up("builder", 1e-8)
     fast = replace(fast, layers=fast.layers | {"attention": [Timing(1e-9, 1e-9, 1e-9)] * len(TIMED_LENGTHS)})
     monkeypatch.setattr(cost, "built_here", lambda: fast)
-    assert (
-        "注意力到 n = 4096 都不比 LSTM 慢（按公式是 n = 512），到 n = 4096 都不比 RNN 慢。"
-        in Reading(cost.figure()).sentence()
-    )
+    assert "注意力从 n = – 起比 LSTM 慢，按公式是 n = 512" in cost.figure().at()["detail"]
     set_language("en")
-    assert (
-        "attention is no slower than the LSTM up to n = 4096 (by formula, n = 512)" in Reading(cost.figure()).sentence()
-    )
+    assert "attention is slower than the LSTM from n = – on, by formula from n = 512" in cost.figure().at()["detail"]
 
 
 def test_yours_stands_beside_the_builders_and_is_never_stored(tmp_path):
@@ -225,27 +282,22 @@ def test_yours_stands_beside_the_builders_and_is_never_stored(tmp_path):
     assert [path.read_bytes() for path in (tmp_path / "frames").iterdir()] == [before]
     assert yours.figure._frames != plain_figure._frames == before
     np.testing.assert_allclose(
-        yours.line(1, "你的 注意力")[1], yours.line(1, "注意力")[1] + math.log10(3), atol=2 * KEPT_TIME
+        yours.line(2, "注意力")[1], yours.line(1, "注意力")[1] + math.log10(3), atol=2 * KEPT_TIME
     )
-    assert [one["label"] for one in yours.panels[1]["series"]][6:] == [
-        "你的 RNN",
-        "你的 LSTM",
-        "你的 卷积",
-        "你的 注意力",
-    ]
-    assert all(one["dashed"] for one in yours.panels[1]["series"][6:])
-    assert "你的机器实测（reader，7 个线程，" in yours.sentence()
+    assert [panel["title"] for panel in yours.panels[1:]] == ["前向时间，实测", "前向时间，你的机器"]
+    assert "前向时间，你的机器（reader，7 个线程，" in yours.figure.at()["detail"]
+    assert yours.figure.at()["panels"][1]["limits"][1] == pytest.approx(yours.figure.at()["panels"][2]["limits"][1])
     low, high = yours.array(yours.panels[1]["y"]["limits"])
-    assert low < yours.line(1, "RNN")[1].min() and yours.line(1, "你的 注意力")[1].max() < high
+    assert low < yours.line(1, "RNN")[1].min() and yours.line(2, "注意力")[1].max() < high
     assert cost.figure()._frames == before  # the plain figure reads its own
 
 
 def test_without_a_file_no_gpu_is_shown(tmp_path):
     assert cost.stored_gpu_times(tmp_path / "none.json") is None
     figure = cost.figure()
-    assert not any("GPU" in one["label"] for one in figure._spec["panels"][1]["series"])
+    assert not any("GPU" in panel["title"] for panel in figure._spec["panels"])
     set_language("en")
-    assert Reading(cost.figure()).sentence().endswith("No times on a GPU are stored.")
+    assert cost.figure().at()["detail"].endswith("No times on a GPU are stored.")
 
 
 def test_a_recorded_gpu_is_shown_with_where_its_times_come_from(monkeypatch, tmp_path):
@@ -256,9 +308,9 @@ def test_a_recorded_gpu_is_shown_with_where_its_times_come_from(monkeypatch, tmp
     assert cost.stored_gpu_times(path) == made_up("TEST DATA, no real GPU", 1e-10)
     monkeypatch.setattr(cost, "GPU_TIMES", path)
     read = Reading(cost.figure())
-    np.testing.assert_allclose(read.line(1, "GPU 注意力")[1], read.line(1, "注意力")[1] - 2, atol=2 * KEPT_TIME)
-    assert "GPU 实测（TEST DATA, no real GPU，7 个线程，" in read.sentence()
-    assert "没有存下" not in read.sentence()
+    np.testing.assert_allclose(read.line(2, "注意力")[1], read.line(1, "注意力")[1] - 2, atol=2 * KEPT_TIME)
+    assert "前向时间，GPU 实测（TEST DATA, no real GPU，7 个线程，" in read.figure.at()["detail"]
+    assert "没有存下" not in read.figure.at()["detail"]
 
 
 def test_a_cpu_is_not_recorded_as_a_gpu(monkeypatch, tmp_path):
@@ -287,24 +339,26 @@ def test_with_the_readers_times_too_it_stays_small():
 
 @pytest.mark.parametrize("width", [360, 1280])
 def test_on_a_page_no_label_covers_another(browser, monkeypatch, tmp_path, width):
-    """With every line that there can be, and all quantities."""
+    """With every panel that there can be, all quantities, and all layers."""
     monkeypatch.setattr(cost, "stored_gpu_times", lambda path: made_up("TEST DATA", 1e-10))
     set_language("en")
     (tmp_path / "page.html").write_text(page_of([cost.figure(made_up("reader", 1e-7))], "en"), encoding="utf-8")
     visit = Visit(browser, viewport={"width": width, "height": 900})
     page = visit.open((tmp_path / "page.html").as_uri())
     hashes = {hash_of(page)}
-    overlaps = """() => [...document.querySelectorAll(".stage > svg")].flatMap((svg) => {
+    overlaps = """() => [...document.querySelectorAll(".stage > svg")].map((svg) => {
       const boxes = [...svg.querySelectorAll("text.label")].filter((text) => text.getClientRects().length)
-        .map((text) => text.getBoundingClientRect()).sort((a, b) => a.top - b.top);
-      return boxes.filter((box, i) => i && box.top < boxes[i - 1].bottom - 3).length
+        .filter((text) => text.checkVisibility({ visibilityProperty: true })).map((text) => text.getBoundingClientRect());
+      const apart = (a, b) => a.right < b.left + 2 || b.right < a.left + 2 || a.bottom < b.top + 3 || b.bottom < a.top + 3;
+      return boxes.filter((a, i) => boxes.some((b, j) => i < j && !apart(a, b))).length
         + boxes.filter((box) => box.right > innerWidth).length; })"""
-    move(page, "every")
-    for _ in QUANTITIES:
-        assert page.evaluate(overlaps) == [0, 0]
-        hashes.add(hash_of(page))
-        move(page, "quantity")
-    assert len(hashes) == 5
+    for _ in COMPARED:
+        for _ in QUANTITIES:
+            assert page.evaluate(overlaps) == [0, 0, 0, 0]
+            hashes.add(hash_of(page))
+            move(page, "quantity")
+        move(page, "compare")
+    assert len(hashes) == len(COMPARED) * len(QUANTITIES)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     visit.close()
 

@@ -26,7 +26,7 @@ PAYLOAD = 60_000  # bytes
 MORE = {"attention_map": 80_000, "influence": 150_000}  # those that show matrices at many settings
 STILL = 15_000
 # panels that lines leave on purpose, by place
-LEAVES = {"gradient_decay": [0], "influence": [3], "recall": [0, 1], "receptive_field": [1]}
+LEAVES = {"gradient_decay": [0], "influence": [3], "recall": [0, 1, 2], "receptive_field": [1]}
 FAMILIES = {"vermilion circle": "RNN recurrence", "green square": "CNN convolution", "blue triangle": "attention"}
 LOOKS = {label: tuple(look.split()) for look, labels in FAMILIES.items() for label in labels.split()}
 CHINESE = re.compile("[一-鿿，。；：]")
@@ -105,21 +105,25 @@ def test_it_is_light_and_so_is_its_still_picture(figure, name):
 
 
 def coordinates(panel):
-    """Yield each axis of a panel, a source of its numbers, and which of them belong to the axis."""
-    for axis, column in (("x", 0), ("y", 1)):
-        yield from ((axis, series[axis], ...) for series in panel.get("series", []))
-        if "nodes" in panel:
-            yield axis, panel["nodes"], (..., column)
+    """Yield the sources of the x and y of each series or of the nodes, and the columns in which these stand."""
+    yield from ((series["x"], ..., series["y"], ...) for series in panel.get("series", []))
+    if "nodes" in panel:
+        yield panel["nodes"], (..., 0), panel["nodes"], (..., 1)
 
 
 def test_lines_and_nodes_lie_inside_their_axes(figure, name):
     """At every setting; −∞ is an exact 0, or a point that is not there."""
     panels = [panel for i, panel in enumerate(figure._spec["panels"]) if i not in LEAVES.get(name, [])]
-    for panel, (axis, source, column) in [(one, coordinate) for one in panels for coordinate in coordinates(one)]:
-        for view in figure._kept.views(source, panel[axis]["limits"]):
-            (low, high), numbers = view.array(panel[axis]["limits"]), view.array(source)[column]
-            numbers = numbers[np.isfinite(numbers)]
-            assert ((low - 1e-9 <= numbers) & (numbers <= high + 1e-9)).all(), (panel["title"], view.setting)
+    for panel, (x_source, x_column, y_source, y_column) in [
+        (one, parts) for one in panels for parts in coordinates(one)
+    ]:
+        axes = [panel[axis]["limits"] for axis in "xy"]
+        for view in figure._kept.views(x_source, y_source, *axes):
+            x, y = view.array(x_source)[x_column], view.array(y_source)[y_column]
+            there = np.isfinite(x) & np.isfinite(y)
+            for (low, high), numbers in zip(map(view.array, axes), np.broadcast_arrays(x, y)):
+                inside = (low - 1e-9 <= numbers) & (numbers <= high + 1e-9)
+                assert inside[there].all(), (panel["title"], view.setting)
 
 
 def test_off_the_grid_it_is_computed_or_refused_with_a_sentence(figure):

@@ -61,8 +61,13 @@ def test_a_gradient_of_0_is_a_first_symbol_out_of_reach():
     read = Reading(recall.figure())
     reach = {"CNN": [(3, 1)] * 8, "dilated CNN": [(2, 2**layer) for layer in range(8)]}
     unreached = 0
-    for number, model in enumerate(recall.LOOKS):
-        drawn = zeros(read.series(1, number, model=model))  # (seeds, T)
+    places = [
+        (panel, number, name)
+        for panel, (*_, models) in enumerate(recall.FAMILIES)
+        for number, name in enumerate(models)
+    ]
+    for panel, number, model in places:
+        drawn = zeros(read.series(panel, number))  # (seeds, T)
         paths = [reads_the_first(reach[model], T) if model in reach else True for T in LENGTHS]
         assert np.array_equal(drawn, np.broadcast_to(~np.array(paths), drawn.shape)), model
         unreached += drawn.sum()

@@ -9,13 +9,16 @@ import pytest
 from figure_reading import Reading
 
 from why_attention.figures import recall
-from why_attention.figures.recall import LOOKS, UNORDERED
+from why_attention.figures.recall import FAMILIES, UNORDERED
+from why_attention.figures.recall import MODELS as ALL_MODELS
 from why_attention.tasks.recall import CHANCE, EVERY, EXPERIMENT, HELD_OUT, LENGTHS, STEPS, TRAINED
 
-ACCURACY, GRADIENT = range(2)  # panels
-MODELS = list(LOOKS)
+GRADIENT, ACCURACY = range(2)  # rows of panels
+MODELS = list(ALL_MODELS)
 KEPT = 0.00026  # half the resolution of an accuracy
-NOW = len(MODELS)  # the series after those of the models
+PLACES = {  # of each model: its family's place in a row, and its own in the panel
+    name: (family, number) for family, (*_, models) in enumerate(FAMILIES) for number, name in enumerate(models)
+}
 
 
 @pytest.fixture(scope="module")
@@ -51,52 +54,69 @@ def log_gradient(run):
     return -math.inf if run["log_gradient"] is None else run["log_gradient"]
 
 
+def series(figure, row, model, axis="y", **values):
+    """Return x or y of a model's line in one of the rows."""
+    family, number = PLACES[model]
+    return figure.series(3 * row + family, number, axis, **values)
+
+
+def test_every_model_is_in_its_family_and_all_panels_share_the_axis_of_T(figure):
+    assert set(MODELS) == set(TRAINED) == {run.settings["model"] for run in EXPERIMENT.results()}
+    assert list(PLACES) == MODELS
+    assert figure.figure._spec["rows"] == [3, 3]
+    assert {panel["x"]["symbol"] for panel in figure.panels} == {"T"}
+    limits = [figure.array(panel["x"]["limits"]) for panel in figure.panels]
+    np.testing.assert_array_equal(limits, limits[:1] * 6)
+    families = {"vermilion": ("RNN", "LSTM"), "green": ("CNN",), "blue": ("attention",)}
+    for model, (family, _) in PLACES.items():
+        assert any(word in model for word in families[figure.panels[family]["color"]]), model
+
+
+def test_all_is_grey_but_the_model_chosen(figure):
+    for model, (family, number) in PLACES.items():
+        for place, panel in enumerate(figure.figure.at(model=model)["panels"]):
+            *lines, upright = panel["series"]
+            coloured = [i for i, one in enumerate(lines) if one["inFocus"]]
+            assert coloured == ([number] if place % 3 == family else [])
+            assert [len(one["y"]) for one in lines] == [3 if i in coloured else 1 for i in range(len(lines))]
+            assert upright["label"] == "T"
+
+
 @pytest.mark.parametrize("step", [0, 2 * EVERY, STEPS - 2 * EVERY, STEPS])
 def test_accuracies_are_those_stored(figure, runs, step):
-    for number, model in enumerate(MODELS):
+    for model in MODELS:
         trained = [T for T in LENGTHS if T <= TRAINED[model]]
         expected = np.array([[after(runs[model, T, seed], step) for T in trained] for seed in range(3)])
-        chosen = figure.series(ACCURACY, number, model=model, step=step)
-        np.testing.assert_allclose(chosen, expected, atol=KEPT)
-        other = figure.series(ACCURACY, number, model=MODELS[number - 1], step=step)
-        np.testing.assert_allclose(other, np.median(expected, axis=0, keepdims=True), atol=KEPT)
-        one = figure.series(ACCURACY, number, model=model, step=step, seed="2")
-        np.testing.assert_allclose(one, expected[2:], atol=KEPT)
+        np.testing.assert_allclose(series(figure, ACCURACY, model, step=step), expected, atol=KEPT)
+        np.testing.assert_allclose(series(figure, ACCURACY, model, step=step, seed="2"), expected[2:], atol=KEPT)
 
 
 def test_gradients_are_those_stored_and_an_exact_0_is_no_path(figure, runs):
-    for number, model in enumerate(MODELS):
+    for model in MODELS:
         expected = np.array([[log_gradient(runs[model, T, seed]) for T in LENGTHS] for seed in range(3)])
-        np.testing.assert_allclose(figure.series(GRADIENT, number, model=model), expected, atol=0.011)
-        np.testing.assert_allclose(figure.series(GRADIENT, number, model=model, seed="1"), expected[1:2], atol=0.011)
+        np.testing.assert_allclose(series(figure, GRADIENT, model), expected, atol=0.011)
+        np.testing.assert_allclose(series(figure, GRADIENT, model, seed="1"), expected[1:2], atol=0.011)
         none = [T for T, there in zip(LENGTHS, np.isneginf(expected).all(axis=0)) if there]
         assert none == [T for T in LENGTHS if T > {"CNN": 17, "dilated CNN": 256}.get(model, math.inf)]
 
 
 def test_what_was_not_trained_is_blank(figure, runs):
-    for number, model in enumerate(MODELS):
-        places = 10 ** figure.series(ACCURACY, number, "x")
+    for model in MODELS:
         trained = [T for T in LENGTHS if "accuracy" in runs[model, T, 0]]
-        np.testing.assert_allclose(places, trained, rtol=0.003)
-        np.testing.assert_allclose(10 ** figure.series(GRADIENT, number, "x"), LENGTHS, rtol=0.003)
-    left = figure.array(figure.panels[ACCURACY]["x"]["limits"])[0]
+        np.testing.assert_allclose(10 ** series(figure, ACCURACY, model, "x"), trained, rtol=0.003)
+        np.testing.assert_allclose(10 ** series(figure, GRADIENT, model, "x"), LENGTHS, rtol=0.003)
     for setting in figure.settings("model", "T"):
         blank = "accuracy" not in runs[setting["model"], setting["T"], 0]
-        assert (figure.series(ACCURACY, NOW, "x", **setting)[0] < left) == blank
-        assert ("没有训练" in figure.sentence(**setting)) == blank
+        assert ("这么长没有训练。" in figure.sentence(**setting)) == blank
+        assert ("训练后准确率" in figure.sentence(**setting)) != blank
 
 
-def test_the_points_of_now_lie_on_the_lines(figure):
-    for setting in figure.settings("model", "T", "seed"):
-        number, T = MODELS.index(setting["model"]), setting["T"]
-        for panel in (ACCURACY, GRADIENT):
-            x, y = (figure.series(panel, number, axis, **setting) for axis in "xy")
-            place = figure.series(panel, NOW, "x", **setting)[0]
-            if panel == GRADIENT or T <= TRAINED[setting["model"]]:
-                line = np.median(y, axis=0)[np.argmin(abs(x - place))]
-                point = figure.series(panel, NOW, **setting)[0]
-                assert place == pytest.approx(math.log10(T), abs=0.001)
-                assert point == line or point == pytest.approx(line, abs=0.021)
+def test_the_upright_line_stands_at_T_from_edge_to_edge(figure):
+    for T in LENGTHS:
+        for panel in figure.figure.at(T=T)["panels"]:
+            line = panel["series"][-1]
+            np.testing.assert_allclose(line["x"], math.log10(T), atol=1e-6)
+            np.testing.assert_allclose(line["y"][0], panel["limits"][1])
 
 
 def wrongly_sorted(runs, threshold):
@@ -111,7 +131,7 @@ def wrongly_sorted(runs, threshold):
 
 
 def rule(figure):
-    return figure.panels[GRADIENT]["rules"][0]["y"]
+    return figure.panels[0]["rules"][0]["y"]
 
 
 def test_no_threshold_sorts_more_of_the_runs_drawn_than_the_one_chosen(figure, runs):
@@ -132,7 +152,7 @@ def test_the_threshold_is_tested_on_runs_that_did_not_choose_it_and_both_kinds_o
         len(above),
         above.count(UNORDERED),
     ]
-    said = figure.sentence()
+    said = figure.figure.at()["detail"]
     assert f"小于它却学会的有 {len(below)} 次；大于它却没学会的有 {len(above)} 次" in said
 
 
@@ -168,12 +188,34 @@ def test_the_sentence_says_how_far_the_model_has_learned(figure, runs, seed, ste
         assert figure.words("trained", model=model) == str(max(trained))
 
 
-def test_the_sentence_reads_the_chosen_run(figure, runs):
+def test_the_words_read_the_chosen_run(figure, runs):
     for setting in [{"model": "LSTM chrono", "T": 128}, {"model": "RNN", "T": 8, "step": 2 * EVERY}]:
         each = [after(runs[setting["model"], setting["T"], seed], setting.get("step", STEPS)) for seed in range(3)]
         said = figure.sentence(**setting)
-        assert f"准确率是 {median(each):.2f} ({min(each):.2f} … {max(each):.2f})" in said
-        assert ("，学会了。" in said) == (median(each) >= 0.9)
+        assert f"准确率 {median(each):.2f}，" in said
+        assert said.endswith("学会了。") == (median(each) >= 0.9)
+        detail = figure.figure.at(**setting)["detail"]
+        assert f"各个种子的准确率是 {min(each):.2f} … {max(each):.2f}（" in detail
+
+
+def test_the_sentence_says_whether_the_threshold_was_right(figure, runs):
+    words = {
+        (False, False): "，没学会。",
+        (False, True): "，却学会了。",
+        (True, False): "，却没学会。",
+        (True, True): "，学会了。",
+    }
+    seen = set()
+    for setting in figure.settings("model", "T"):
+        model, T = setting.values()
+        each = [runs[model, T, seed] for seed in range(3)]
+        above = median(map(log_gradient, each)) > rule(figure)
+        assert ("在分界之上" if above else "在分界之下") in figure.sentence(**setting)
+        if T <= TRAINED[model]:
+            learned = median(run["accuracy"] for run in each) >= 0.9
+            assert figure.sentence(**setting).endswith(words[above, learned])
+            seen.add((above, learned))
+    assert seen == set(words)
 
 
 def test_the_gradient_in_words_is_on_its_side_of_the_threshold(figure, runs):
@@ -190,4 +232,10 @@ def test_the_first_picture_shows_who_remembers_how_far(figure):
     order = ["RNN", "LSTM b=1", "LSTM chrono", "attention"]
     assert [int(far[model]) for model in order] == sorted(int(far[model]) for model in order)
     assert int(far["CNN"]) <= 17 < int(far["dilated CNN"]) <= 256 < int(far["attention"])
-    assert {one["y"] for one in figure.panels[ACCURACY]["rules"]} == {CHANCE, 0.9}
+    for family in range(3):
+        assert [one["y"] for one in figure.panels[3 * ACCURACY + family]["rules"]] == [CHANCE, 0.9]
+        assert [one["label"] for one in figure.panels[3 * ACCURACY + family]["rules"]] == ["瞎猜 1/8", "学会了"]
+
+
+def test_the_sentence_at_the_start(figure):
+    assert figure.sentence() == "T = 64，LSTM, b=1：训练前梯度 5.76×10⁻⁷，在分界之下；训练后准确率 0.13，没学会。"

@@ -156,7 +156,8 @@ class Explorable(anywidget.AnyWidget):
     def html(self) -> str:
         """Return the figure as it stands, as one element that works on a page with the script of ``page``."""
         values = {name: getattr(self, name) for name in self._controls}
-        return figure_html(self._spec, values, self._frames, self._picture())
+        shown = self._shown(self._first())["panels"]
+        return figure_html(self._spec, values, self._frames, self._picture(), shown)
 
     def save_html(self, path: str | Path) -> None:
         """Write one file that shows the figure when it is opened, without a kernel, a server or the network."""
@@ -169,6 +170,10 @@ class Explorable(anywidget.AnyWidget):
             return View(self._kept, setting, values)
         block = self._compute(values, [*range(len(self._sources)), *self._slots])
         return View(Frames(block, dict.fromkeys(values, 1)), dict.fromkeys(values, 0), values)
+
+    def _first(self) -> View:
+        """Return the frames of the start state, which the still picture shows."""
+        return self._view({name: control.first for name, control in self._controls.items()})
 
     def _compute(self, values: dict[str, Any], parts: list[int | str]) -> bytes:
         """Compute some sources (numbers) and slots (names) at values of all controls, as one block of frames."""
@@ -185,7 +190,7 @@ class Explorable(anywidget.AnyWidget):
     def _picture(self) -> dict[str, str]:
         """Return the still picture of the start state, {src, alt}, drawn when it is first asked for."""
         if not self._still:
-            view = self._view({name: control.first for name, control in self._controls.items()})
+            view = self._first()
             src = still_picture(self._panels, self._spec["panels"], self._spec["rows"], view)
             self._still = {"src": src, "alt": f"{self._spec['title']}. {self._shown(view)['sentence']}"}
         return self._still

@@ -16,20 +16,21 @@ if TYPE_CHECKING:
 __all__ = ["figure_html", "page"]
 
 
-def key_html(spec: dict) -> str:
-    """Return what the still picture cannot say, for it knows no letters of any language: its panels, and their series."""
-    start = {control["name"]: control["start"] for control in spec["controls"]}
+def key_html(spec: dict, shown: list[dict]) -> str:
+    """Return what the still picture cannot say, for it knows no letters of any language: its panels, and their series.
+
+    shown: what each panel shows, as ``Explorable.at`` gives it.
+    """
     panels = []
-    for panel in spec["panels"]:
-        shown = [one for one in panel.get("series", []) if one["visible_if"] is None or start[one["visible_if"]]]
-        series = "".join(f" {label_html(one, start)}" for one in shown)
-        panels.append(f"<li>{html.escape(panel['title'])}{series}</li>")
+    for panel, drawn in zip(spec["panels"], shown):
+        focus = {one["label"]: one["inFocus"] for one in drawn.get("series", [])}
+        names = (label_html(one, focus[one["label"]]) for one in panel.get("series", []) if one["label"] in focus)
+        panels.append(f"<li>{' '.join([html.escape(panel['title']), *names])}</li>")
     return f'<ul class="key">{"".join(panels)}</ul>'
 
 
-def label_html(series: dict, start: dict) -> str:
+def label_html(series: dict, focused: bool) -> str:
     """Return a series' label behind its mark, in its colour where it is in focus."""
-    focused = series["focus"] is None or start[series["focus"][0]] == series["focus"][1]
     mark = MARKS[series["mark"]]["letter"]
     return f'<span class="{series["color"] if focused else "grey"}">{mark} {html.escape(series["label"])}</span>'
 
@@ -44,10 +45,10 @@ def folds_html(spec: dict) -> str:
     )
 
 
-def figure_html(spec: dict, values: dict, frames: bytes, still: dict[str, str]) -> str:
+def figure_html(spec: dict, values: dict, frames: bytes, still: dict[str, str], shown: list[dict]) -> str:
     """Return a figure as one element: its title, the still picture with its key, its caption, what is folded, and the data that draw it.
 
-    values: those of its controls.  still: {src, alt}.
+    values: those of its controls.  still: {src, alt}.  shown: what each panel of the still picture shows.
     """
     data = json.dumps(
         {"spec": spec, "values": values, "frames": base64.b64encode(frames).decode()},
@@ -58,7 +59,7 @@ def figure_html(spec: dict, values: dict, frames: bytes, still: dict[str, str]) 
         f'<figure class="explorable" data-name="{html.escape(spec["name"])}" lang="{spec["language"]}">'
         f'<p class="title">{html.escape(spec["title"])}</p>'
         f'<img class="still" alt="{html.escape(still["alt"])}" src="{still["src"]}">'
-        f"{key_html(spec)}<figcaption>{html.escape(spec['caption'])}</figcaption>"
+        f"{key_html(spec, shown)}<figcaption>{html.escape(spec['caption'])}</figcaption>"
         f'<div class="foot">{folds_html(spec)}</div>'
         f'<script type="application/vnd.explorable+json">{data}</script></figure>'
     )

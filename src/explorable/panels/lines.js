@@ -37,7 +37,11 @@ function medianOf(family, rows) {
 }
 
 const isShown = (one, view) => one.visible_if === null || view.value(one.visible_if);
-const inFocus = (one, view) => one.focus === null || view.value(one.focus[0]) === one.focus[1];
+
+function inFocus({ focus }, view) {
+  if (typeof focus === "number") return Boolean(view.at(focus)?.values[0]); // a source
+  return focus === null || view.value(focus[0]) === focus[1];
+}
 
 // A series of one place is a mark; one of two that are level or upright is a guide, such as "now"; any other is a line.
 function kindOf(places, ys) {
@@ -143,7 +147,8 @@ class Lines {
     const { x, y, series } = this.panel;
     const shown = series.filter((one) => isShown(one, view));
     const parts = (focused) => shown.filter((one) => inFocus(one, view) === focused).flatMap((one) => [one.x, one.y]);
-    return { now: [x.limits, y.limits, ...parts(true)], later: parts(false) };
+    const focuses = shown.map((one) => one.focus).filter((focus) => typeof focus === "number");
+    return { now: [x.limits, y.limits, ...focuses, ...parts(true)], later: parts(false) };
   }
 
   draw(view, { width: size, height }) {

@@ -22,8 +22,9 @@ WIDEST, NARROW = 20, 12  # letters of the label of a series, and of one in a nar
 class Series:
     """One line, or one family of lines: y (L,) or (m, L) over x (L,); a family shows its median bold.
 
-    x and y: arrays, or functions of controls.  focus: (control, value) at which the family is drawn whole and in
-    colour; elsewhere only its median is, in grey.  visible_if: the checkbox without which the series is not drawn.
+    x and y: arrays, or functions of controls; all x outside the limits, and the series is not drawn.  focus: (control,
+    value) at which the family is drawn whole and in colour, or a function of controls that tells whether it is;
+    elsewhere only its median is, in grey.  visible_if: the checkbox without which the series is not drawn.
     """
 
     y: Callable[..., Any] | Any
@@ -32,7 +33,7 @@ class Series:
     color: str = "vermilion"
     mark: str = "circle"
     dashed: bool = False
-    focus: tuple[str, Any] | None = None
+    focus: tuple[str, Any] | Callable[..., bool] | None = None
     visible_if: str | None = None
 
 
@@ -83,7 +84,7 @@ class Lines(Panel):
                     "color": s.color,
                     "mark": s.mark,
                     "dashed": s.dashed,
-                    "focus": list(s.focus) if s.focus else None,
+                    "focus": focus_spec(s, add, where),
                     "visible_if": s.visible_if,
                     "x": add(s.x, f"{where} {s.label} x", (None,), **self.x.precision),
                     "y": add(s.y, f"{where} {s.label}", (None,), (None, None), **self.y.precision),
@@ -93,13 +94,14 @@ class Lines(Panel):
         }
 
     def controls_used(self, grids: dict[str, list], where: str) -> set[str]:
-        for control, value in [s.focus for s in self.series if s.focus]:
+        for control, value in [s.focus for s in self.series if isinstance(s.focus, tuple)]:
             if value not in grids.get(control, []) or type(value) is not type(grids[control][0]):
                 raise ValueError(f"{where}: a series has its focus at {control} = {value!r}, which no control offers")
         for checkbox in [s.visible_if for s in self.series if s.visible_if]:
             if grids.get(checkbox) != [False, True]:
                 raise ValueError(f"{where}: a series is visible if {checkbox!r}, which is no checkbox of the figure")
-        return {s.focus[0] for s in self.series if s.focus} | {s.visible_if for s in self.series if s.visible_if}
+        named = {s.focus[0] for s in self.series if isinstance(s.focus, tuple)}
+        return named | {s.visible_if for s in self.series if s.visible_if}
 
     def check(self, spec: dict, frames: Frames, where: str) -> None:
         self.x.check(spec["x"], frames, where)
@@ -119,15 +121,15 @@ class Lines(Panel):
             inside = (limits[0][0] <= x) & (x <= limits[0][1])
             if (s.visible_if and not view.value(s.visible_if)) or not inside.any():
                 continue
-            rows = y if in_focus(s, view) else np.median(y, axis=0, keepdims=True)
-            row = {"label": series["label"], "inFocus": in_focus(s, view), "x": x[inside], "y": rows[:, inside]}
-            shown.append(row)
+            focused = in_focus(series["focus"], view)
+            rows = y if focused else np.median(y, axis=0, keepdims=True)
+            shown.append({"label": series["label"], "inFocus": focused, "x": x[inside], "y": rows[:, inside]})
         return {"kind": self.kind, "limits": limits, "series": shown}
 
     def draw(self, spec: dict, view: View, axes: Any) -> None:
         for s, series in zip(self.series, spec["series"]):
             if not s.visible_if or view.value(s.visible_if):
-                draw_series(s, in_focus(s, view), view.array(series["x"]), view.array(series["y"]), axes)
+                draw_series(s, in_focus(series["focus"], view), view.array(series["x"]), view.array(series["y"]), axes)
         for rule in self.rules:
             axes.axhline(rule.y, color=COLORS["grey"]["still"], linewidth=0.8, linestyle=":")
         axes.set(xlim=view.array(spec["x"]["limits"]), ylim=view.array(spec["y"]["limits"]))
@@ -136,9 +138,18 @@ class Lines(Panel):
         axes.spines[["top", "right"]].set_visible(False)
 
 
-def in_focus(series: Series, view: View) -> bool:
-    """Tell whether a series is drawn whole and in colour."""
-    return series.focus is None or view.value(series.focus[0]) == series.focus[1]
+def focus_spec(series: Series, add: Add, where: str) -> int | list | None:
+    """Return the focus for the browser: a function as the number of its source."""
+    if callable(series.focus):
+        return add(series.focus, f"{where} {series.label} focus", ())
+    return list(series.focus) if series.focus else None
+
+
+def in_focus(focus: int | list | None, view: View) -> bool:
+    """Tell whether a series is drawn whole and in colour. focus: as ``focus_spec`` gives it."""
+    if isinstance(focus, int):
+        return bool(view.array(focus))
+    return focus is None or view.value(focus[0]) == focus[1]
 
 
 def draw_series(series: Series, focused: bool, x: np.ndarray, y: np.ndarray, axes: Any) -> None:
@@ -151,7 +162,7 @@ def draw_series(series: Series, focused: bool, x: np.ndarray, y: np.ndarray, axe
     # markevery: a share of the line
     style |= {"marker": MARKS[series.mark]["still"], "markevery": 0.15 if len(x) > 1 else None}
     middle = np.median(family, axis=0)
-    if np.isfinite(middle).any():  # a line that is an exact 0 everywhere lies below the plot
+    if (np.isfinite(middle) & np.isfinite(x)).any():  # an exact 0 everywhere lies below the plot
         axes.plot(x, middle, color=color, **style)
 
 

@@ -1,7 +1,8 @@
 """Figure cost: who is cheaper depends on n against d.
 
-One panel shows the formulae of cost.py: four quantities against n, at any d and k. The other shows measured times: on
-the machine that built the figure, on a GPU if times are stored (``record``), and on the reader's machine (``time_here``).
+One layer of each family, by the formulae of cost.py: four quantities against n, at any d and k.  Beside it the same
+layers as measured: on the machine that built the figure, on a GPU if times are stored (``record``), and on the reader's
+machine (``time_here``).  The cheapest of the three at n is in colour, the others are grey.
 """
 
 import json
@@ -16,10 +17,10 @@ import torch
 
 from explorable import Axis, Choice, Control, Explorable, Lines, Sentence, Series, Text
 from explorable.numbers import power_text
-from why_attention.cost import Cost, attention, costs, crossovers, doubling
+from why_attention.cost import Cost, attention, costs
 from why_attention.figure_cache import figure_cache
 from why_attention.one_thread import one_thread
-from why_attention.timing import LAYERS, LayerTimes, Machine, Timing, layer_times
+from why_attention.timing import LayerTimes, Machine, Timing, layer_times
 
 LENGTHS, SIZES, KERNELS = [2**p for p in range(4, 14)], [64, 128, 256, 512, 1024], [3, 5, 7, 9]
 HEAD_SIZE, WINDOW = 64, 129  # d_k; r, the positions that a query of restricted attention sees
@@ -37,39 +38,62 @@ MARGIN = 0.2  # decades between the lines and the edges of the plot
 
 @dataclass(frozen=True)
 class Row:
-    """A row of the table: its name in cost.py, and the look of its lines."""
+    """A row of the table: its label, its name in a sentence, the look of its lines, and its name in timing.py."""
 
-    name: str
     label: Text
+    said: Text
     color: str
     mark: str
     dashed: bool = False
-    visible_if: str | None = None
+    timed: str = ""  # no name: not measured
 
 
-ROWS = [
-    Row("RNN", Text(zh="RNN", en="RNN"), "vermilion", "circle"),
-    Row("LSTM", Text(zh="LSTM", en="LSTM"), "vermilion", "diamond", dashed=True),
-    Row("convolution", Text(zh="卷积", en="convolution"), "green", "square"),
-    Row("dilated convolution", Text(zh="膨胀卷积", en="dilated"), "green", "cross", dashed=True),
-    Row("separable convolution", Text(zh="可分离", en="separable"), "green", "diamond", dashed=True),
-    Row("attention", Text(zh="注意力", en="attention"), "blue", "triangle"),
-    Row("attention core", Text(zh="核心部分", en="core"), "blue", "wedge", dashed=True),
-    Row("GRU", Text(zh="GRU", en="GRU"), "vermilion", "cross", dashed=True, visible_if="every"),
-    Row("restricted attention", Text(zh="窗口", en="restricted"), "blue", "diamond", dashed=True, visible_if="every"),
-    Row("fused attention", Text(zh="融合", en="fused"), "blue", "cross", dashed=True, visible_if="every"),
-]
-SHORT = {"convolution": Text(zh="卷积", en="conv.")}  # beside the name of a machine
-CHEAPEST = {  # of the rows visible at the start; ties go to the first
-    "attention": Text(zh="注意力", en="attention takes"),
-    "attention core": Text(zh="注意力的核心部分", en="the core takes"),
-    "RNN": Text(zh="RNN", en="the RNN takes"),
-    "LSTM": Text(zh="LSTM", en="the LSTM takes"),
-    "convolution": Text(zh="卷积", en="the convolution takes"),
-    "separable convolution": Text(zh="可分离卷积", en="the separable convolution takes"),
-    "dilated convolution": Text(zh="膨胀卷积", en="the dilated convolution takes"),
+def row(zh: str, en: str, said: str, color: str, mark: str, dashed: bool = False, timed: str = "") -> Row:
+    return Row(Text(zh=zh, en=en), Text(zh=zh, en=said), color, mark, dashed, timed)
+
+
+ROWS = {  # by their names in cost.py
+    "RNN": row("RNN", "RNN", "the RNN", "vermilion", "circle", timed="RNN"),
+    "GRU": row("GRU", "GRU", "the GRU", "vermilion", "circle", True, timed="GRU"),
+    "LSTM": row("LSTM", "LSTM", "the LSTM", "vermilion", "diamond", timed="LSTM"),
+    "convolution": row("卷积", "convolution", "convolution", "green", "square", timed="convolution"),
+    "dilated convolution": row("膨胀卷积", "dilated convolution", "dilated convolution", "green", "square", True),
+    "separable convolution": row("可分离卷积", "separable conv.", "separable convolution", "green", "cross"),
+    "attention": row("注意力", "attention", "attention", "blue", "triangle", timed="attention"),
+    "attention core": row("核心部分", "attention’s core", "attention’s core", "blue", "wedge", timed="attention core"),
+    "restricted attention": row("窗口注意力", "restricted attention", "restricted attention", "blue", "triangle", True),
+    "fused attention": row(
+        "融合注意力", "fused attention", "fused attention", "blue", "wedge", True, timed="attention"
+    ),
 }
-ALIKE = Text(zh="循环以外的各层", en="all but the recurrent layers take")
+COMPARED = {  # one layer of each family
+    "whole": ("LSTM", "convolution", "attention"),
+    "core": ("RNN", "convolution", "attention core"),
+    "least": ("RNN", "separable convolution", "attention core"),
+    "restricted": ("GRU", "dilated convolution", "restricted attention"),
+    "fused": ("LSTM", "dilated convolution", "fused attention"),
+}
+CHEAPEST: dict[tuple[bool, ...], str | Text] = {  # the families in words, for those of the three that cost least
+    (True, False, False): Text(zh="循环", en="recurrence"),
+    (False, True, False): Text(zh="卷积", en="convolution"),
+    (False, False, True): Text(zh="注意力", en="attention"),
+    (True, True, False): Text(zh="循环和卷积", en="recurrence and convolution"),
+    (True, False, True): Text(zh="循环和注意力", en="recurrence and attention"),
+    (False, True, True): Text(zh="卷积和注意力", en="convolution and attention"),
+    (True, True, True): Text(zh="循环、卷积、注意力", en="all three alike"),
+}
+CROSSINGS = {  # where two rows take equally many FLOPs
+    "n = d": [("attention core", "RNN"), ("restricted attention", "GRU")],
+    "n = 2d": [("attention", "LSTM"), ("fused attention", "LSTM")],
+    "n = kd/2": [("attention core", "convolution")],
+    "n = (k−4)d/2": [
+        (one, other)
+        for one in ("attention", "restricted attention", "fused attention")
+        for other in ("convolution", "dilated convolution")
+    ],
+    "n = (d+k)/2": [("attention core", "separable convolution")],
+}
+POINTS = dict(zip(CROSSINGS, ["circle", "diamond", "square", "triangle", "wedge"]))
 
 
 # The formulae
@@ -91,46 +115,70 @@ def line(name: str) -> Callable:
     return lambda d, k, quantity: [math.log10(amount(name, quantity, n, d, k)) for n in LENGTHS]
 
 
+def lengths_if_compared(name: str, lengths: list[int]) -> Callable:
+    """Return a function: log10 of the lengths where a row is among those compared; else a place outside the plot."""
+    shown = [math.log10(n) for n in lengths]
+    return lambda compare: shown if name in COMPARED[compare] else [-math.inf] * len(shown)
+
+
+def cheapest(n: int, d: int, k: int, quantity: str, compare: str) -> tuple[str, ...]:
+    """Return those of the three rows compared that cost least."""
+    amounts = {name: amount(name, quantity, n, d, k) for name in COMPARED[compare]}
+    return tuple(name for name, number in amounts.items() if number == min(amounts.values()))
+
+
+def is_cheapest(name: str) -> Callable:
+    return lambda n, d, k, quantity, compare: name in cheapest(n, d, k, quantity, compare)
+
+
 def crossing(first: str, second: str, d: int, k: int) -> int | None:
-    """Return the n, rounded, at which two rows take equally many FLOPs, or None."""
-    n = crossovers(d, k)[first, second]
-    return None if n is None else round(n)
+    """Return the least n at which the first row takes no fewer FLOPs than the second; None without a crossing."""
+
+    def caught_up(n: int) -> bool:
+        return amount(first, "flops", n, d, k) >= amount(second, "flops", n, d, k)
+
+    below, above = LENGTHS[0], LENGTHS[-1]
+    if caught_up(below) or not caught_up(above):
+        return None
+    while above - below > 1:
+        middle = (below + above) // 2
+        below, above = (below, middle) if caught_up(middle) else (middle, above)
+    return above
 
 
-def point(first: str, second: str, label: str, mark: str) -> Series:
-    """Return the point on the first row's line where two rows take equally many FLOPs; n = 0 is outside the plot."""
+def point(label: str) -> Series:
+    """Return the point where two of the rows compared take equally many FLOPs; without one it is outside the plot."""
 
-    def height(d: int, k: int, quantity: str) -> list[float]:
-        n = crossing(first, second, d, k)
-        return [math.log10(amount(first, quantity, n, d, k)) if n else -math.inf]
+    def at(d: int, k: int, quantity: str, compare: str) -> tuple[str, int | None]:
+        recurrence, convolution, one = COMPARED[compare]
+        met = [other for other in (recurrence, convolution) if (one, other) in CROSSINGS[label]]
+        return one, crossing(one, met[0], d, k) if met and quantity == "flops" else None
 
-    def place(d: int, k: int) -> list[float]:
-        n = crossing(first, second, d, k)
+    def height(d: int, k: int, quantity: str, compare: str) -> list[float]:
+        name, n = at(d, k, quantity, compare)
+        return [math.log10(amount(name, quantity, n, d, k)) if n else -math.inf]
+
+    def place(d: int, k: int, quantity: str, compare: str) -> list[float]:
+        _, n = at(d, k, quantity, compare)
         return [math.log10(n) if n else -math.inf]
 
-    return Series(height, place, label, "grey", mark)
+    return Series(height, place, label, "grey", POINTS[label])
 
 
-def limits(d: int, quantity: str) -> tuple[float, float]:
-    """Return limits for all rows, n and k: the axis does not move with these."""
+def limits(d: int, quantity: str, compare: str) -> tuple[float, float]:
+    """Return limits for all n and k: the axis does not move with these."""
     ends = [
-        getattr(cost, quantity) for n in (LENGTHS[0], LENGTHS[-1]) for k in KERNELS for cost in table(n, d, k).values()
+        amount(name, quantity, n, d, k)
+        for name in COMPARED[compare]
+        for n in (LENGTHS[0], LENGTHS[-1])
+        for k in KERNELS
     ]
     return math.log10(min(ends)) - MARGIN, math.log10(max(ends)) + MARGIN
 
 
-def now(n: int, d: int, k: int, quantity: str) -> list[float]:
-    """Return the heights of a line from the least to the largest cost of a row at n."""
-    amounts = [amount(row.name, quantity, n, d, k) for row in ROWS]
-    return [math.log10(min(amounts)), math.log10(max(amounts))]
-
-
-def cheapest(n: int, d: int, k: int, quantity: str) -> int:
-    """Return the index of the cheapest row among CHEAPEST, or the next index where most are equal."""
-    if quantity == "steps":
-        return len(CHEAPEST)
-    amounts = [amount(name, quantity, n, d, k) for name in CHEAPEST]
-    return amounts.index(min(amounts))
+def chosen(height: Callable) -> Series:
+    """Return the upright line at the n that the reader has chosen. height: the limits of the plot."""
+    return Series(height, lambda n: [math.log10(n)] * 2, "n", "grey", "cross")
 
 
 def amount_text(number: float) -> str:
@@ -176,13 +224,17 @@ def stored_gpu_times(path: Path = GPU_TIMES) -> LayerTimes | None:
     return LayerTimes(**{**stored, "machine": Machine(**stored["machine"]), "layers": layers})
 
 
+def timed_length(n: int) -> int:
+    """Return the longest length that was timed up to n."""
+    return max(length for length in TIMED_LENGTHS if length <= n)
+
+
 @dataclass(frozen=True)
 class Measured:
-    """One set of timings: label, wording, loader."""
+    """One set of timings, a panel of its own: its name in slots, whose they are, a loader."""
 
     name: str
-    before: Text
-    words: Text
+    whose: Text
     times: Callable[[], LayerTimes]  # a function: with cached frames nothing is measured
 
     def quartiles(self, layer: str) -> torch.Tensor:
@@ -190,213 +242,281 @@ class Measured:
         timings = self.times().layers[layer]
         return torch.tensor([(t.low, t.median, t.high) for t in timings]).mul(1000).log10().T
 
-    def series(self) -> list[Series]:
-        """Return a line a layer; those of other machines are dashed, and fewer."""
-        other = self.name != "built"
-        rows = [row for row in ROWS if row.name in LAYERS and not (other and row.name in ("GRU", "attention core"))]
-        return [
-            Series(
-                partial(self.quartiles, row.name),
-                lambda: torch.tensor(self.times().lengths).log10(),
-                self.before + (SHORT.get(row.name, row.label) if other else row.label),
-                row.color,
-                row.mark,
-                dashed=row.dashed or other,
-                visible_if=row.visible_if,
-            )
-            for row in rows
-        ]
+    def timing(self, layer: str, n: int) -> Timing:
+        """Return a layer's timing at the longest length up to n."""
+        return self.times().layers[layer][self.times().lengths.index(timed_length(n))]
 
-    def sentence(self) -> Text:
-        def named(words: str) -> str:
-            return words.replace("{", "{" + self.name + "_")
+    def is_fastest(self, name: str) -> Callable:
+        """Return a function: is a row the fastest, by the median, of those compared and timed?"""
 
-        return self.words + Text(
-            zh=named(
-                "（{device}，{threads} 个线程，batch {batch}，{heads} 个头，d = {d}）："
-                "注意力{LSTM_from}{LSTM_n}{LSTM_slower}（按公式是 n = {formula}），{RNN_from}{RNN_n}{RNN_slower}。"
+        def fastest(n: int, compare: str) -> bool:
+            medians = {one: self.timing(ROWS[one].timed, n).median for one in COMPARED[compare] if ROWS[one].timed}
+            return name in medians and medians[name] == min(medians.values())
+
+        return fastest
+
+    def panel(self, x: Axis, limits: Callable) -> Lines:
+        timed = {name: one for name, one in ROWS.items() if one.timed}
+        return Lines(
+            title=Text(zh="前向时间，", en="Forward time, ") + self.whose,
+            x=x,
+            y=Axis(
+                Text(zh=f"前向时间，d = {TIMED_SIZE}，", en=f"forward time, d = {TIMED_SIZE}, ") + self.whose,
+                limits=limits,
+                unit=Text(zh="毫秒", en="ms"),
+                log10=True,
+                resolution=0.0005,
             ),
-            en=named(
-                " ({device}, threads: {threads}, batch: {batch}, heads: {heads}, d = {d}), attention is "
-                "{LSTM_from}{LSTM_n}{LSTM_slower} (by formula, n = {formula}), {RNN_from}{RNN_n}{RNN_slower}. "
-            ),
+            series=[
+                Series(
+                    partial(self.quartiles, one.timed),
+                    lengths_if_compared(name, TIMED_LENGTHS),
+                    one.label,
+                    one.color,
+                    one.mark,
+                    one.dashed,
+                    focus=self.is_fastest(name),
+                )
+                for name, one in timed.items()
+            ]
+            + [chosen(limits)],
         )
 
-    def slots(self) -> dict[str, Callable | Choice]:
-        slots = {
+    def words(self) -> Text:
+        """Return the template of what the detail says of these times."""
+
+        def named(words: str) -> str:
+            return words.replace("{_", "{" + self.name + "_")
+
+        return (
+            Text(zh="前向时间，", en="Forward time ")
+            + self.whose
+            + Text(
+                zh=named(
+                    "（{_device}，{_threads} 个线程，batch {_batch}，{_heads} 个头，d = {_d}），n = {_at}："
+                    "{recurrence} {_recurrence} 毫秒，{convolution} {_convolution} 毫秒，{attention} {_attention} 毫秒；"
+                    "{attention}从 n = {_slower} 起比 {recurrence} 慢，按公式是 n = {_formula}（– 是没有，或没有量）。"
+                ),
+                en=named(
+                    " ({_device}, threads: {_threads}, batch: {_batch}, heads: {_heads}, d = {_d}), at n = {_at}: "
+                    "{recurrence} {_recurrence} ms, {convolution} {_convolution} ms, {attention} {_attention} ms; "
+                    "{attention} is slower than {recurrence} from n = {_slower} on, by formula from n = {_formula} "
+                    "(–: nowhere, or not timed). "
+                ),
+            )
+        )
+
+    def slots(self) -> dict[str, Callable]:
+        def spread(family: int) -> Callable:
+            def milliseconds(n: int, compare: str) -> str:
+                layer = ROWS[COMPARED[compare][family]].timed
+                if not layer:
+                    return "–"
+                timing = self.timing(layer, n)
+                low, median, high = (amount_text(1000 * t) for t in (timing.low, timing.median, timing.high))
+                return f"{median} ({low} … {high})"
+
+            return milliseconds
+
+        def slower(compare: str) -> str:
+            recurrence, _, one = (ROWS[name].timed for name in COMPARED[compare])
+            return str(self.times().slower_from(one, recurrence) or "–") if one and recurrence else "–"
+
+        def formula(compare: str) -> str:
+            recurrence, _, one = COMPARED[compare]
+            return str(crossing(one, recurrence, self.times().d, self.times().k) or "–")
+
+        slots: dict[str, Callable] = {
             "device": lambda: self.times().machine.device,
             "threads": lambda: self.times().machine.threads,
             "batch": lambda: self.times().batch,
             "heads": lambda: self.times().heads,
             "d": lambda: self.times().d,
-            "formula": lambda: crossing("attention", "LSTM", self.times().d, self.times().k),
-            **self.comparison("LSTM"),
-            **self.comparison("RNN"),
+            "at": lambda n: timed_length(n),
+            "recurrence": spread(0),
+            "convolution": spread(1),
+            "attention": spread(2),
+            "slower": slower,
+            "formula": formula,
         }
         return {f"{self.name}_{name}": slot for name, slot in slots.items()}
-
-    def comparison(self, other: str) -> dict[str, Callable | Choice]:
-        """Return the slots of the length from which on attention is slower than another layer, if any."""
-
-        def start() -> int | None:
-            return self.times().slower_from("attention", other)
-
-        def never() -> int:
-            return int(start() is None)
-
-        return {
-            f"{other}_from": Choice(
-                never,
-                [
-                    Text(zh="从 n = ", en=f"slower than the {other} from n = "),
-                    Text(zh="到 n = ", en=f"no slower than the {other} up to n = "),
-                ],
-            ),
-            f"{other}_n": lambda: start() or self.times().lengths[-1],
-            f"{other}_slower": Choice(
-                never, [Text(zh=f" 起比 {other} 慢", en=" on"), Text(zh=f" 都不比 {other} 慢", en="")]
-            ),
-        }
 
 
 def limits_of(measured: list[Measured]) -> tuple[float, float]:
     """Return limits for all measured times."""
-    every = torch.cat([one.quartiles(layer).flatten() for one in measured for layer in LAYERS])
+    layers = {one.timed for one in ROWS.values() if one.timed}
+    every = torch.cat([one.quartiles(layer).flatten() for one in measured for layer in layers])
     return every.min().item() - 0.1, every.max().item() + 0.1
 
 
-# The figure
+# The words
 
-FORMULAE = Text(
-    zh="n = {n}，d = {d}，k = {k}，比{quantity}：{cheapest}最少，是 {least}；注意力是 {attention}，与 LSTM 之比是 {ratio}。"
-    "FLOPs 相等之处：核心部分与 RNN 在 n = {core_rnn}，与卷积在 n = {core_convolution}；"
-    "整层注意力与 LSTM 在 n = {attention_lstm}，{meets}{attention_convolution}。"
-    "n 加倍，整层注意力的 FLOPs 变成 {doubling} 倍，循环和卷积都是 2 倍。",
-    en="n = {n}, d = {d}, k = {k}, {quantity}: {cheapest} the least, {least}; attention takes {attention}, {ratio} × the "
-    "LSTM’s. FLOPs are equal here: the core and the RNN at n = {core_rnn}, the core and the convolution at n = "
-    "{core_convolution}; whole attention and the LSTM at n = {attention_lstm}, {meets}{attention_convolution}. "
-    "Twice the n takes {doubling} times the FLOPs in whole attention, 2 times in recurrence and convolution. ",
+SENTENCE = Text(
+    zh="n = {n}，d = {d}，比{quantity}：{attention}是 {recurrence} 的 {ratio} 倍，{cheapest}最少。",
+    en="At n = {n}, d = {d}, {attention} takes {ratio} × {recurrence}’s {quantity}; least: {cheapest}.",
+)
+DETAIL = Text(
+    zh="{quantity}：{recurrence} {amount_recurrence}，{convolution} {amount_convolution}，{attention} {amount_attention}。FLOPs 相等之处：{attention}与 {recurrence} 在 n = {at_recurrence}，与{convolution}在 n = {at_convolution}（– 是没有）。"
+    "n 加倍，{attention}的 FLOPs 变成 {doubling} 倍，循环和卷积都是 2 倍。",
+    en="{quantity}: {recurrence} {amount_recurrence}, {convolution} {amount_convolution}, {attention} {amount_attention}. FLOPs are equal here: {attention} and {recurrence} at n = {at_recurrence}, {attention} and {convolution} at "
+    "n = {at_convolution} (–: nowhere). Twice the n takes {doubling} times the FLOPs in {attention}, 2 times in recurrence "
+    "and convolution. ",
 )
 
 
-def formula_slots() -> dict[str, Callable | Choice]:
-    def meeting(d: int, k: int) -> int | None:
-        return crossing("attention", "convolution", d, k)
+def name_of(family: int) -> Choice:
+    """Return the slot that names the row compared of a family."""
+    names = [trio[family] for trio in COMPARED.values()]
+    return Choice(lambda compare: list(COMPARED).index(compare), [ROWS[name].said for name in names])
 
-    return {
-        "cheapest": Choice(cheapest, [*CHEAPEST.values(), ALIKE]),
-        "least": lambda n, d, k, quantity: amount_text(min(amount(name, quantity, n, d, k) for name in CHEAPEST)),
-        "attention": lambda n, d, k, quantity: amount_text(amount("attention", quantity, n, d, k)),
-        "ratio": lambda n, d, k, quantity: ratio_text(
-            amount("attention", quantity, n, d, k), amount("LSTM", quantity, n, d, k)
-        ),
-        "core_rnn": lambda d, k: crossing("attention core", "RNN", d, k),
-        "core_convolution": lambda d, k: crossing("attention core", "convolution", d, k),
-        "attention_lstm": lambda d, k: crossing("attention", "LSTM", d, k),
-        "meets": Choice(
-            lambda d, k: int(meeting(d, k) is not None),
-            [
-                Text(zh="卷积则不论 n 多大都比它省", en="and the convolution takes fewer at every n"),
-                Text(zh="与卷积在 n = ", en="whole attention and the convolution at n = "),
-            ],
-        ),
-        "attention_convolution": lambda d, k: meeting(d, k) or "",
-        "doubling": lambda n, d: f"{doubling(n, d):.2f}",
-    }
+
+def cheapest_families(n: int, d: int, k: int, quantity: str, compare: str) -> int:
+    """Return the number in CHEAPEST of the families that cost least."""
+    least = cheapest(n, d, k, quantity, compare)
+    return list(CHEAPEST).index(tuple(name in least for name in COMPARED[compare]))
+
+
+def amount_of(family: int) -> Callable:
+    """Return a function: the amount of the row compared of a family, in words."""
+
+    def with_kernel(n: int, d: int, k: int, quantity: str, compare: str) -> str:
+        return amount_text(amount(COMPARED[compare][family], quantity, n, d, k))
+
+    def without(n: int, d: int, quantity: str, compare: str) -> str:
+        return with_kernel(n, d, TIMED_KERNEL, quantity, compare)
+
+    return with_kernel if family == 1 else without
+
+
+def crossing_text(family: int) -> Callable:
+    def text(d: int, k: int, compare: str) -> str:
+        return str(crossing(COMPARED[compare][2], COMPARED[compare][family], d, k) or "–")
+
+    return text
+
+
+def ratio(n: int, d: int, quantity: str, compare: str) -> str:
+    recurrence, _, one = COMPARED[compare]
+    return ratio_text(*(amount(name, quantity, n, d, TIMED_KERNEL) for name in (one, recurrence)))  # at any k
+
+
+def doubling(n: int, d: int, compare: str) -> str:
+    single, double = (amount(COMPARED[compare][2], "flops", length, d, TIMED_KERNEL) for length in (n, 2 * n))
+    return f"{double / single:.2f}"
+
+
+# The figure
 
 
 def figure(yours: LayerTimes | None = None) -> Explorable:
     """Return the figure in the page's language; yours: the times of ``time_here`` on the reader's machine."""
     gpu = stored_gpu_times(GPU_TIMES)
-    measured = [Measured("built", Text(zh="", en=""), Text(zh="实测", en="Measured"), built_here)]
+    measured = [Measured("built", Text(zh="实测", en="measured"), built_here)]
     if gpu:
-        measured.append(
-            Measured("gpu", Text(zh="GPU ", en="GPU "), Text(zh="GPU 实测", en="Measured on a GPU"), lambda: gpu)
-        )
+        measured.append(Measured("gpu", Text(zh="GPU 实测", en="on a GPU"), lambda: gpu))
     if yours:
-        measured.append(
-            Measured(
-                "yours", Text(zh="你的 ", en="your "), Text(zh="你的机器实测", en="On your machine"), lambda: yours
-            )
-        )
-    words = [FORMULAE, *(one.sentence() for one in measured)]
+        measured.append(Measured("yours", Text(zh="你的机器", en="on your machine"), lambda: yours))
+    names = {"recurrence": name_of(0), "convolution": name_of(1), "attention": name_of(2)}
+    detail = reduce(add, [DETAIL, *(one.words() for one in measured)])
     if not gpu:
-        words.append(Text(zh="没有存下 GPU 上的时间。", en="No times on a GPU are stored."))
+        detail += Text(zh="没有存下 GPU 上的时间。", en="No times on a GPU are stored.")
     x = Axis(Text(zh="序列长度", en="length"), (1.1, 4.0), symbol="n", log10=True, resolution=1e-6)
-    log_lengths = [math.log10(n) for n in LENGTHS]
+    panels = [
+        Lines(
+            title=Text(zh="一层的代价（公式）", en="Cost of one layer, by formula"),
+            x=x,
+            y=Axis(
+                Text(zh="一层的代价，按公式", en="cost of one layer, by formula"),
+                limits=limits,
+                log10=True,
+                resolution=1e-6,
+            ),
+            series=[
+                *(
+                    Series(
+                        line(name),
+                        lengths_if_compared(name, LENGTHS),
+                        one.label,
+                        one.color,
+                        one.mark,
+                        one.dashed,
+                        focus=is_cheapest(name),
+                    )
+                    for name, one in ROWS.items()
+                ),
+                *map(point, CROSSINGS),
+                chosen(limits),
+            ],
+        ),
+        *(one.panel(x, lambda: limits_of(measured)) for one in measured),
+    ]
     return Explorable(
         "cost",
         title=Text(zh="谁更省，看 n 和 d 谁大", en="Who is cheaper depends on n against d"),
         caption=Text(
-            zh="左：公式给出的一层的代价；右：实测的前向时间。",
-            en="Left: the cost of one layer by formula. Right: measured times.",
+            zh="一层的代价，按公式和实测；有颜色的是 n 处最省的，竖线是 n。",
+            en="One layer’s cost, by formula and measured. The cheapest at n, the upright line, is in colour.",
         ),
         how_to_read=Text(
-            zh="读图：左图是公式给出的一层的代价，一次乘加算 2 个 FLOP；灰色的点标出 FLOPs 相等之处，灰色的竖线是现在的 n。"
-            "注意力的核心部分只有 QKᵀ 和 AV 两个乘积，整层还有四个投影，都不算前馈网络，也不减因果掩码省下的一半。"
-            f"最长路径是把任意两个位置连上要经过的边数（卷积是因果的，只从前往后连），卷积要叠那么多层；多头时每头 dₖ = {HEAD_SIZE}；窗口是 {WINDOW} 个位置，融合指不存 n × n 权重。"
-            "右图是实测的前向时间，粗线是中位数，细线是上下四分位数；循环层逐步的循环不在 Python 里，LSTM 和注意力用融合算子，"
-            "所以实测的交点与公式的不同，也随机器和线程数而变。",
-            en="How to read it: on the left, the cost of one layer by formula, a multiply-add counted as 2 FLOPs; grey dots mark "
-            "where FLOPs are equal, the grey vertical line is the n chosen. The core is only the products QKᵀ and AV, whole attention has four projections besides; no feed-forward network is counted, nor the half of the core that a causal mask saves. The longest path counts the edges between any two "
-            f"positions (convolutions are causal: from the earlier to the later), and convolutions need as many layers; every head has dₖ = {HEAD_SIZE}, a restricted query sees {WINDOW} "
-            "positions, and fused attention holds no n × n weights. On the right, measured times of a forward pass, bold lines medians and thin ones the quartiles; "
-            "no recurrent layer runs its steps in Python, the LSTM and attention run fused kernels, and so measured crossings are "
-            "not those of the formulae and move with the machine and its threads.",
+            zh="两轴都是对数刻度。公式：一次乘加算 2 个 FLOP，灰色的点标出 FLOPs 相等之处；拖 n，竖线走到哪里，就把那里最省的一条涂上颜色。"
+            "“更多设置”里可以换一样比，也可以换每一家出的层：注意力的核心部分只有 QKᵀ 和 AV 两个乘积，整层还有四个投影；"
+            f"多头时每头 dₖ = {HEAD_SIZE}；窗口注意力的每个查询看 {WINDOW} 个位置；融合指不存 n × n 的权重。"
+            "最长路径是把任意两个位置连上要经过的边数（卷积是因果的，只从前往后连），卷积要叠那么多层。"
+            f"实测：d = {TIMED_SIZE}、k = {TIMED_KERNEL}，不随 d 和 k 变；粗线是中位数，最快的一条还用细线画出上下四分位数，三条的四分位数在“更多数字”里。",
+            en="Both axes are logarithmic. By formula, a multiply-add counts as 2 FLOPs, and grey points mark where FLOPs are "
+            "equal; drag n, and the line that is lowest there takes its colour. “More settings” has other quantities, and other "
+            "layers of each family: the core of attention is only the products QKᵀ and AV, whole attention has four projections "
+            f"besides; every head has dₖ = {HEAD_SIZE}; a restricted query sees {WINDOW} positions; fused attention holds no n × n "
+            "weights. The longest path counts the edges between any two positions (convolutions are causal: from the earlier to "
+            f"the later), and convolutions need as many layers. Measured times are at d = {TIMED_SIZE}, k = {TIMED_KERNEL} and follow "
+            "neither d nor k; bold lines are medians, the fastest has its quartiles too, as thin lines, and “More numbers” has "
+            "the quartiles of all three.",
+        ),
+        limits=Text(
+            zh="不算前馈网络，也不减因果掩码省下的一半。"
+            "循环层逐步的循环不在 Python 里，LSTM 和注意力用融合算子，所以实测的交点与公式的不同，也随机器和线程数而变。"
+            "窗口注意力、膨胀卷积和可分离卷积没有量时间；融合注意力与注意力量的是同一个算子。",
+            en="No feed-forward network is counted, nor is the half of the core deducted that a causal mask saves. No recurrent "
+            "layer runs its steps in Python, the LSTM and attention run fused kernels, and so measured crossings are not those "
+            "of the formulae and move with the machine and its threads. Restricted attention, dilated and separable convolutions "
+            "were not timed; fused attention and attention are one kernel there.",
         ),
         controls=[
-            Control("n", LENGTHS, label=Text(zh="序列长度", en="length of the sequence"), symbol="n", start=512),
-            Control("d", SIZES, label=Text(zh="token 的分量个数", en="components of a token"), symbol="d", start=512),
-            Control("k", KERNELS, label=Text(zh="卷积核大小", en="size of the kernel"), symbol="k"),
+            Control("n", LENGTHS, label=Text(zh="序列长度", en="length"), symbol="n", start=512),
+            Control("d", SIZES, label=Text(zh="分量个数", en="components"), symbol="d", start=512),
+            Control("k", KERNELS, label=Text(zh="卷积核大小", en="kernel size"), symbol="k"),
             Control("quantity", QUANTITIES, label=Text(zh="比什么", en="compare"), advanced=True),
-            Control("every", [False, True], label=Text(zh="全部架构", en="every architecture"), advanced=True),
-        ],
-        panels=[
-            Lines(
-                title=Text(zh="一层的代价（公式）", en="Cost of one layer, by formula"),
-                x=x,
-                y=Axis(
-                    Text(zh="一层的代价，按公式", en="cost of one layer, by formula"),
-                    limits=limits,
-                    log10=True,
-                    resolution=1e-6,
-                ),
-                series=[
-                    *(
-                        Series(
-                            line(row.name),
-                            log_lengths,
-                            row.label,
-                            row.color,
-                            row.mark,
-                            row.dashed,
-                            visible_if=row.visible_if,
-                        )
-                        for row in ROWS
-                    ),
-                    point("attention core", "RNN", "n = d", "circle"),
-                    point("attention core", "convolution", "n = kd/2", "square"),
-                    point("attention", "LSTM", "n = 2d", "diamond"),
-                    point("attention", "convolution", "n = (k−4)d/2", "triangle"),
-                    Series(now, lambda n: 2 * [math.log10(n)], Text(zh="现在", en="now"), "grey", "wedge"),
-                ],
-            ),
-            Lines(
-                title=Text(zh="前向时间（实测）", en="Forward time, measured"),
-                x=x,
-                y=Axis(
-                    Text(zh=f"实测的前向时间，d = {TIMED_SIZE}", en=f"measured forward time, d = {TIMED_SIZE}"),
-                    limits=lambda: limits_of(measured),
-                    unit=Text(zh="毫秒", en="ms"),
-                    log10=True,
-                    resolution=0.0005,
-                ),
-                series=[series for one in measured for series in one.series()],
+            Control(
+                "compare",
+                {
+                    key: Text(
+                        zh="、".join(ROWS[name].label.words["zh"] for name in trio),
+                        en=", ".join(ROWS[name].label.words["en"] for name in trio),
+                    )
+                    for key, trio in COMPARED.items()
+                },
+                label=Text(zh="比哪些层", en="layers"),
+                advanced=True,
             ),
         ],
+        panels=panels,
+        rows=[len(panels)] if len(panels) < 4 else [2, 2],
         sentence=Sentence(
-            reduce(add, words),
-            **formula_slots(),
+            SENTENCE,
+            recurrence=names["recurrence"],
+            attention=names["attention"],
+            ratio=ratio,
+            cheapest=Choice(cheapest_families, list(CHEAPEST.values())),
+        ),
+        detail=Sentence(
+            detail,
+            **names,
+            amount_recurrence=amount_of(0),
+            amount_convolution=amount_of(1),
+            amount_attention=amount_of(2),
+            at_recurrence=crossing_text(0),
+            at_convolution=crossing_text(1),
+            doubling=doubling,
             **{name: slot for one in measured for name, slot in one.slots().items()},
         ),
         cache=figure_cache(__name__) if yours is None else None,

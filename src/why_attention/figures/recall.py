@@ -7,10 +7,9 @@ The threshold of that gradient is chosen on the runs drawn, and tested on other 
 """
 
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from statistics import median
-
-import torch
-from torch import Tensor
 
 from explorable import Axis, Choice, Control, Explorable, Lines, Rule, Sentence, Series, Text
 from explorable.numbers import power_text
@@ -35,55 +34,45 @@ from why_attention.tasks.recall import (
 
 ALL = "all"  # seeds
 UNORDERED = "attention without positions"
-LOOKS: dict[
-    str, tuple[str | Text, str | Text, str, str, bool]
-] = {  # model: name in the control, short name in the plots, colour, mark, dashed
-    "RNN": ("RNN", "RNN", "vermilion", "circle", False),
-    "RNN orthogonal": (
-        Text(zh="RNN，正交初始化", en="RNN, orthogonal start"),
-        Text(zh="正交 RNN", en="orth. RNN"),
-        "vermilion",
-        "cross",
-        True,
+
+
+@dataclass(frozen=True)
+class Model:
+    """The name of a model in the control, its name in the plots, and the look of its lines."""
+
+    name: str | Text
+    label: str | Text
+    mark: str
+    dashed: bool = False
+
+
+RECURRENCE: dict[str, Model] = {
+    "RNN": Model("RNN", "RNN", "circle"),
+    "RNN orthogonal": Model(
+        Text(zh="正交 RNN", en="orthogonal RNN"), Text(zh="正交 RNN", en="orthogonal"), "cross", True
     ),
-    "LSTM b=0": (Text(zh="LSTM，遗忘门偏置 0", en="LSTM, forget bias 0"), "LSTM b=0", "vermilion", "triangle", True),
-    "LSTM b=1": (Text(zh="LSTM，遗忘门偏置 1", en="LSTM, forget bias 1"), "LSTM b=1", "vermilion", "diamond", False),
-    "LSTM chrono": (
-        Text(zh="LSTM，chrono 初始化", en="LSTM, chrono initialisation"),
-        "chrono",
-        "vermilion",
-        "wedge",
-        False,
-    ),
-    "CNN": (
-        Text(zh="卷积，k=3，8 层，R=17", en="convolution, k=3, 8 layers, R=17"),
-        "CNN",
-        "green",
-        "square",
-        True,
-    ),
-    "dilated CNN": (
-        Text(zh="膨胀卷积，k=2，8 层，R=256", en="dilated convolution, k=2, 8 layers, R=256"),
-        Text(zh="膨胀", en="dilated"),
-        "green",
-        "diamond",
-        False,
-    ),
-    "attention": (
-        Text(zh="注意力，有位置", en="attention with positions"),
-        Text(zh="注意力", en="attention"),
-        "blue",
-        "triangle",
-        False,
-    ),
-    UNORDERED: (
-        Text(zh="注意力，没有位置", en="attention without positions"),
-        Text(zh="无位置", en="no positions"),
-        "blue",
-        "wedge",
-        True,
+    "LSTM b=0": Model("LSTM, b=0", "LSTM, b=0", "triangle", True),
+    "LSTM b=1": Model("LSTM, b=1", "LSTM, b=1", "diamond"),
+    "LSTM chrono": Model("LSTM, chrono", "chrono", "wedge"),
+}
+CONVOLUTION: dict[str, Model] = {
+    "CNN": Model(Text(zh="卷积", en="convolution"), Text(zh="卷积", en="convolution"), "square"),
+    "dilated CNN": Model(
+        Text(zh="膨胀卷积", en="dilated convolution"), Text(zh="膨胀卷积", en="dilated"), "diamond", True
     ),
 }
+ATTENTION: dict[str, Model] = {
+    "attention": Model(Text(zh="注意力", en="attention"), Text(zh="注意力", en="attention"), "triangle"),
+    UNORDERED: Model(
+        Text(zh="没有位置的注意力", en="attention, no positions"), Text(zh="没有位置", en="no positions"), "wedge", True
+    ),
+}
+FAMILIES = [  # name, colour, mark, models
+    (Text(zh="循环", en="Recurrence"), "vermilion", "circle", RECURRENCE),
+    (Text(zh="卷积", en="Convolution"), "green", "square", CONVOLUTION),
+    (Text(zh="注意力", en="Attention"), "blue", "triangle", ATTENTION),
+]
+MODELS = RECURRENCE | CONVOLUTION | ATTENTION
 
 
 def log_gradient(model: str, T: int, seed: int) -> float:
@@ -99,25 +88,15 @@ def seeds_for(seed: str) -> list[int]:
     return SEEDS if seed == ALL else [int(seed)]
 
 
-def seeds_of(one: str, model: str, rows: list[list[float]]) -> Tensor:
-    """Return the rows of all seeds for the chosen model, and their median for any other."""
-    family = torch.tensor(rows, dtype=torch.float64)
-    return family if one == model else family.median(0, keepdim=True).values
-
-
-def accuracies(one: str):
+def accuracies(model: str) -> Callable:
     """Return a function of the controls: the accuracies of a model over the T of its training, a row a seed."""
-    trained = [T for T in LENGTHS if T <= TRAINED[one]]
-    return lambda model, seed, step: seeds_of(
-        one, model, [[stored_accuracy(one, T, number, step) for T in trained] for number in seeds_for(seed)]
-    )
+    trained = [T for T in LENGTHS if T <= TRAINED[model]]
+    return lambda seed, step: [[stored_accuracy(model, T, one, step) for T in trained] for one in seeds_for(seed)]
 
 
-def gradients(one: str):
+def gradients(model: str) -> Callable:
     """Return a function of the controls: log10 of the gradients of a model over all T, a row a seed."""
-    return lambda model, seed: seeds_of(
-        one, model, [[log_gradient(one, T, number) for T in LENGTHS] for number in seeds_for(seed)]
-    )
+    return lambda seed: [[log_gradient(model, T, one) for T in LENGTHS] for one in seeds_for(seed)]
 
 
 def longest_text(model: str, seed: str, step: int) -> str:
@@ -156,37 +135,41 @@ def best_threshold(runs: list[Outcome]) -> float:
 
 
 def accuracy_text(model: str, T: int, seed: str, step: int) -> str:
-    """Return the median accuracy and the range of several seeds; empty without training."""
+    """Return the median accuracy; nothing without training."""
+    return "" if T > TRAINED[model] else f"{median_accuracy(model, T, seeds_for(seed), step):.2f}"
+
+
+def range_text(model: str, T: int, seed: str, step: int) -> str:
+    """Return the lowest and the highest accuracy of the seeds; a dash without training."""
     if T > TRAINED[model]:
-        return ""
+        return "–"
     each = [stored_accuracy(model, T, one, step) for one in seeds_for(seed)]
-    spread = f" ({min(each):.2f} … {max(each):.2f})" if len(each) > 1 else ""
-    return f"{median(each):.2f}{spread}"
+    return f"{min(each):.2f} … {max(each):.2f}"
 
 
 def median_gradient(model: str, T: int, seed: str) -> float:
     return median([log_gradient(model, T, one) for one in seeds_for(seed)])
 
 
-def verdict(model: str, T: int, seed: str, step: int) -> int:
-    """Return 0, 1 or 2: not trained, not learned, learned."""
-    return 0 if T > TRAINED[model] else 1 + int(median_accuracy(model, T, seeds_for(seed), step) >= LEARNED)
-
-
-def now(model: str, T: int) -> list[float]:
-    """Return the place of T on the axis; outside it for a run without training."""
-    return [math.log10(T) if T <= TRAINED[model] else -1.0]
-
-
-def lines(y, longest: dict[str, int]) -> list[Series]:
-    """Return a series for each model, up to its longest T."""
+def lines(y: Callable, longest: dict[str, int], models: dict[str, Model], color: str) -> list[Series]:
+    """Return a series for each model of a family, up to its longest T; in colour for the model chosen."""
     return [
-        Series(y(model), [math.log10(T) for T in LENGTHS if T <= longest[model]], label, color, mark, dashed)
-        for model, (_, label, color, mark, dashed) in LOOKS.items()
+        Series(
+            y(name),
+            [math.log10(T) for T in LENGTHS if T <= longest[name]],
+            model.label,
+            color,
+            model.mark,
+            model.dashed,
+            focus=("model", name),
+        )
+        for name, model in models.items()
     ]
 
 
-NOW = Text(zh="当前", en="now")
+def chosen(limits: tuple[float, float]) -> Series:
+    """Return the upright line at the T that the reader has chosen."""
+    return Series(list(limits), lambda T: [math.log10(T)] * 2, "T", "grey", "cross")
 
 
 def figure() -> Explorable:
@@ -194,44 +177,63 @@ def figure() -> Explorable:
     old, new = outcomes(EXPERIMENT), outcomes(HELD_OUT)
     best = best_threshold(old)
     below, above = errors(best, new)
-    across = Axis(Text(zh="序列长度", en="length of the sequence"), (0.85, 3.06), "T", log10=True, resolution=1e-6)
+    across = Axis(Text(zh="序列长度", en="length"), (0.85, 3.06), "T", log10=True, resolution=1e-6)
+    gradient = Axis(
+        Text(zh="训练前的梯度", en="gradient before training"), (-10, 0), "‖∂L/∂e_1‖", log10=True, resolution=0.005
+    )
+    accuracy = Axis(Text(zh="训练后的准确率", en="accuracy, trained"), (0, 1.05), resolution=0.0005)
+
+    def verdict(model: str, T: int, seed: str, step: int) -> int:
+        """Return 0 without training, else 1 + 2 × (above the threshold) + (learned)."""
+        if T > TRAINED[model]:
+            return 0
+        learned = median_accuracy(model, T, seeds_for(seed), step) >= LEARNED
+        return 1 + 2 * (median_gradient(model, T, seed) > best) + learned
+
     return Explorable(
         "recall",
-        title=Text(zh="记住第一个符号：谁记得多远", en="Remember the first symbol: who remembers how far"),
+        title=Text(zh="训练前的梯度，预示谁学得会", en="The gradient before training predicts who will learn"),
         caption=Text(
-            zh="左：训练前的梯度；右：训练后答对的比例。",
-            en="Left: the gradient before training. Right: accuracy after it.",
+            zh="上：训练前传回第一个符号的梯度。下：训练后的准确率。彩色的是选中的模型。",
+            en="Above, the gradient at the first symbol before training; below, accuracy after it. In colour, the model chosen.",
         ),
         how_to_read=Text(
-            zh="读图：序列有 T 个 token，第一个是 8 个符号之一，中间是同样的符号作干扰，最后一个是提问，要答出第一个符号。"
-            "两幅图的横轴都是 T，对数刻度。一幅的纵轴是训练后在新序列上的准确率，瞎猜是 1/8；"
-            "另一幅是训练之前，损失对第一个符号的嵌入的梯度 ‖∂L/∂e₁‖，对数刻度，线笔直掉下去就是恰好为 0。"
-            "橙红的是循环，绿的是卷积，蓝的是注意力。粗线是三个种子的中位数，选中的模型还用细线画出每个种子。"
-            f"准确率不低于 {LEARNED} 的，算学会了。每个模型各用一个搜索出来的学习率，最多训练 {STEPS} 步。有些组合没有训练，准确率那幅图就空着，只画梯度。",
-            en="How to read it: a sequence has T tokens: the first is one of 8 symbols, the same symbols follow as distractors, "
-            "and the last asks which symbol came first. Across in both plots, T, on a logarithmic axis. Upwards in one, the "
-            "accuracy on new sequences after training, where a guess has 1/8; in the other, before any training, the gradient of "
-            "the loss with respect to the embedding of the first symbol, ‖∂L/∂e₁‖, on a logarithmic axis, where a line drops "
-            "straight down to an exact 0. Recurrent models are orange-red, convolutions green, attention blue. Bold lines are "
-            "the median of three seeds, thin ones the seeds of the model that you choose. A model has "
-            f"learned from an accuracy of {LEARNED} on. Each model has a learning rate of its "
-            f"own, found by a search, and trains for {STEPS} steps at most. Combinations that were not trained are left blank "
-            "among the accuracies; their gradient is drawn.",
+            zh="序列有 T 个 token，第一个是 8 个符号之一，中间是同样的符号作干扰，最后一个是提问，要答出第一个符号。"
+            "横轴都是 T，对数刻度。上面一排是训练之前，损失对第一个符号的嵌入的梯度 ‖∂L/∂e₁‖，对数刻度，线笔直掉下去就是恰好为 0；"
+            f"下面一排是训练后在新序列上的准确率，瞎猜是 1/8，不低于 {LEARNED} 算学会了，线没有画到的地方没有训练。"
+            "粗线是三个种子的中位数，选中的模型还用细线画出每个种子。"
+            "b 是遗忘门的偏置；chrono 照着 T 取门的偏置；正交是用正交矩阵作初值。"
+            "卷积有 8 层，k = 3，感受野 17；膨胀卷积有 8 层，k = 2，感受野 256。",
+            en="A sequence has T tokens: the first is one of 8 symbols, the same symbols follow as distractors, and the last "
+            "asks which symbol came first. Across in all plots, T, on a logarithmic axis. The upper row has, before any "
+            "training, the gradient of the loss with respect to the embedding of the first symbol, ‖∂L/∂e₁‖, on a logarithmic "
+            "axis, where a line drops straight down to an exact 0; the lower row has the accuracy on new sequences after "
+            f"training, where a guess has 1/8 and {LEARNED} counts as learned; where a line ends, nothing longer was trained. "
+            "Bold lines are the median of three seeds, thin ones the seeds of the model chosen. b is the bias of the forget "
+            "gate; chrono sets the biases of the gates by T; an orthogonal RNN starts from an orthogonal matrix. The "
+            "convolution has 8 layers, k = 3 and a receptive field of 17; the dilated one 8 layers, k = 2 and 256.",
+        ),
+        limits=Text(
+            zh=f"每个模型各用一个搜索出来的学习率，最多训练 {STEPS} 步：分界不是定律，再练下去，它也许会移。"
+            "没有学会的，再练也许会；没有训练的，不是没有学会。",
+            en=f"Each model has a learning rate of its own, found by a search, and trains for {STEPS} steps at most: the "
+            "threshold is no law, and with more steps it may move. What has not learned might with more steps; what was not "
+            "trained has not failed.",
         ),
         controls=[
             Control(
                 "T",
                 LENGTHS,
-                label=Text(zh="序列长度", en="length of the sequence"),
+                label=Text(zh="序列长度", en="length"),
                 symbol="T",
                 start=64,
                 continuous=False,
             ),
             Control(
                 "model",
-                {model: name for model, (name, *_) in LOOKS.items()},
+                {name: model.name for name, model in MODELS.items()},
                 label=Text(zh="模型", en="Model"),
-                start="attention",
+                start="LSTM b=1",
             ),
             Control(
                 "seed",
@@ -249,79 +251,78 @@ def figure() -> Explorable:
             ),
         ],
         panels=[
-            Lines(
-                title=Text(zh="训练之后的准确率", en="Accuracy after training"),
-                x=across,
-                y=Axis(Text(zh="准确率", en="accuracy"), (0, 1.05), resolution=0.0005),
-                series=lines(accuracies, TRAINED)
-                + [
-                    Series(
-                        lambda model, T, seed, step: [
-                            median_accuracy(model, T, seeds_for(seed), step) if T <= TRAINED[model] else CHANCE
-                        ],
-                        now,
-                        NOW,
-                        "grey",
-                        "circle",
-                    )
-                ],
-                rules=[
-                    Rule(CHANCE, Text(zh="瞎猜 1/8", en="a guess, 1/8")),
-                    Rule(LEARNED, Text(zh="学会了", en="learned")),
-                ],
+            *(
+                Lines(
+                    title=family,
+                    x=across,
+                    y=gradient,
+                    series=[*lines(gradients, dict.fromkeys(MODELS, LENGTHS[-1]), models, color), chosen((-10, 0))],
+                    rules=[Rule(best, Text(zh="分界", en="threshold"))],
+                    narrow=True,
+                    color=color,
+                    mark=mark,
+                )
+                for family, color, mark, models in FAMILIES
             ),
-            Lines(
-                title=Text(zh="训练之前传回第一个符号的梯度", en="Gradient at the first symbol before training"),
-                x=across,
-                y=Axis(
-                    Text(zh="梯度的大小", en="size of the gradient"),
-                    (-10, 0),
-                    "‖∂L/∂e_1‖",
-                    log10=True,
-                    resolution=0.005,
-                ),
-                series=lines(gradients, dict.fromkeys(LOOKS, LENGTHS[-1]))
-                + [
-                    Series(
-                        lambda model, T, seed: [median_gradient(model, T, seed)],
-                        lambda T: [math.log10(T)],
-                        NOW,
-                        "grey",
-                        "circle",
-                    )
-                ],
-                rules=[Rule(best, Text(zh="分界", en="threshold"))],
+            *(
+                Lines(
+                    title=family + Text(zh="，训练之后", en=", after training"),
+                    x=across,
+                    y=accuracy,
+                    series=[*lines(accuracies, TRAINED, models, color), chosen((0, 1.05))],
+                    rules=[
+                        Rule(CHANCE, Text(zh="瞎猜 1/8", en="a guess, 1/8")),
+                        Rule(LEARNED, Text(zh="学会了", en="learned")),
+                    ],
+                    narrow=True,
+                )
+                for family, color, mark, models in FAMILIES
             ),
         ],
+        rows=[3, 3],
         sentence=Sentence(
             Text(
-                zh="T = {T}，{model}，最多训练 {step} 步：训练之前，传回第一个符号的梯度是 {gradient}；{told}{accuracy}{verdict}"
-                "它学会了的最长的 T 是 {longest}（– 是没有；最长试到 {trained}）。分界是梯度 {best}，从图中的 {old} 次训练里选出：大于它的学会、"
-                "小于它的没学会，说中 {right_old} 次。换上没有参与挑选的 {new} 次，说中 {right_new} 次：小于它却学会的有 {below} 次；"
-                "大于它却没学会的有 {above} 次，其中 {unordered} 次是没有位置的注意力，它分不出哪个符号排在第一。"
-                "{budget} 步的分界不是定律：再练下去，它也许会移。",
-                en="T = {T}, {model}, at most {step} steps of training: before it, the gradient at the first symbol is {gradient}; "
-                "{told}{accuracy}{verdict} The longest T that it learned is {longest} (– for none; the "
-                "longest tried, {trained}). The threshold, a gradient of {best}, was chosen on the {old} runs drawn: that runs above it learn "
-                "and runs below it do not is right for {right_old}. Of {new} other runs, which did not choose it, it is right for "
-                "{right_new}: {below} learned below it; {above} did not above it, {unordered} of them attention without "
-                "positions, which cannot tell which symbol came first. A threshold for {budget} steps is no law: with more steps "
-                "it may move.",
+                zh="T = {T}，{model}：训练前梯度 {gradient}，{side}；{told}{accuracy}{verdict}",
+                en="{model}, T = {T}: before training, a gradient of {gradient}, {side}; {told}{accuracy}{verdict}",
             ),
             gradient=lambda model, T, seed: power_text(median_gradient(model, T, seed)),
+            side=Choice(
+                lambda model, T, seed: int(median_gradient(model, T, seed) > best),
+                [Text(zh="在分界之下", en="below the threshold"), Text(zh="在分界之上", en="above the threshold")],
+            ),
             told=Choice(
                 lambda model, T: int(T <= TRAINED[model]),
-                [Text(zh="", en=""), Text(zh="训练之后的准确率是 ", en="the accuracy after it is ")],
+                [
+                    Text(zh="这么长没有训练。", en="not trained at this length."),
+                    Text(zh="训练后准确率 ", en="after it, an accuracy of "),
+                ],
             ),
             accuracy=accuracy_text,
             verdict=Choice(
                 verdict,
                 [
-                    Text(zh="这一格没有训练。", en="this combination was not trained."),
-                    Text(zh="，没有学会。", en=", not learned."),
+                    "",
+                    Text(zh="，没学会。", en=", not learned."),
+                    Text(zh="，却学会了。", en=", yet learned."),
+                    Text(zh="，却没学会。", en=", yet not learned."),
                     Text(zh="，学会了。", en=", learned."),
                 ],
             ),
+        ),
+        detail=Sentence(
+            Text(
+                zh="{model}，T = {T}，最多训练 {step} 步：各个种子的准确率是 {range}（– 是没有训练）。"
+                "它学会了的最长的 T 是 {longest}（– 是没有；最长试到 {trained}）。分界是梯度 {best}，从图中的 {old} 次训练里选出：大于它的学会、"
+                "小于它的没学会，说中 {right_old} 次。换上没有参与挑选的 {new} 次，说中 {right_new} 次：小于它却学会的有 {below} 次；"
+                "大于它却没学会的有 {above} 次，其中 {unordered} 次是没有位置的注意力，它分不出哪个符号排在第一。",
+                en="{model}, T = {T}, at most {step} steps of training: the accuracies of the seeds are {range} (– for no "
+                "training). The longest T that it learned is {longest} (– for none; the longest tried, {trained}). The threshold, "
+                "a gradient of {best}, was chosen on the {old} runs drawn: that runs above it learn and runs below it do not "
+                "is right for {right_old}. Of {new} other runs, which did not choose it, it is right for {right_new}: {below} "
+                "learned below it; {above} did not above it, {unordered} of them attention without positions, which cannot tell "
+                "which symbol came first.",
+            ),
+            range=range_text,
             longest=longest_text,
             trained=lambda model: str(TRAINED[model]),
             best=lambda: power_text(best),
@@ -332,7 +333,6 @@ def figure() -> Explorable:
             below=lambda: str(len(below)),
             above=lambda: str(len(above)),
             unordered=lambda: str(above.count(UNORDERED)),
-            budget=lambda: str(STEPS),
         ),
         cache=figure_cache(__name__),
         within=one_thread,
