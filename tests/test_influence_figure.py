@@ -135,7 +135,9 @@ def test_plain_attention_makes_all_tokens_alike_and_a_residual_keeps_them_apart(
 
 
 def test_the_sentence_reads_the_farthest_pair_and_the_detail_its_paths(figure):
-    assert figure.sentence().startswith("最远的一对，第 1 个输入对第 32 个输出的影响：循环 3.37×10⁻⁷，卷积 0，注意力 0.0398")
+    assert figure.sentence().startswith(
+        "最远的一对，第 1 个输入对第 32 个输出的影响：循环 3.37×10⁻⁷，卷积 0，注意力 0.0398"
+    )
     assert figure.detail().startswith(
         "这一对之间，循环的路径长度是 32，注意力是 1，卷积没有通路；卷积要够到那里，至少得叠 31 层。叠了 1 层，"
     )
