@@ -56,6 +56,7 @@ class Axis:
             "log10": self.log10,
             "digits": digits_kept(self.resolution),
             "least": None if self.log10 else self.resolution,
+            "fixed": None if callable(self.limits) else [float(limit) for limit in self.limits],
             "limits": add(self.limits, f"{where} limits", (2,)),
         }
 
