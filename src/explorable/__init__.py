@@ -10,12 +10,14 @@ from .panels.diagram import Diagram, Edge, Node
 from .panels.graph import Graph, Rounds
 from .panels.heatmap import Companion, Heatmap
 from .panels.lines import Lines, Rule, Series
+from .panels.shares import Bar, Shares
 from .sentence import Choice, Sentence
 from .text import Text, language, set_language
 
 __all__ = [
     "Arcs",
     "Axis",
+    "Bar",
     "Cache",
     "Choice",
     "Companion",
@@ -31,6 +33,7 @@ __all__ = [
     "Rule",
     "Sentence",
     "Series",
+    "Shares",
     "Text",
     "language",
     "set_address",
