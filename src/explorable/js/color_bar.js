@@ -44,7 +44,7 @@ function drawBar({ scale, colormap }, limits, { width, key }) {
   const name = widthOf(scale.symbol.replace(/[_{}]/g, "") + scale.label + scale.unit) + 12;
   const inALine = width >= name + IN_A_LINE + key;
   const [left, top] = inALine ? [name, 2] : [0, 22];
-  const right = Math.min(inALine ? width - key : width, left + WIDEST);
+  const right = Math.max(left + 1, Math.min(inALine ? width - key : width, left + WIDEST)); // a stage may have no width yet
   const x = scaleBetween(limits, [left, right]);
   const at = scaleBetween([0, SHADES - 1], limits);
   const wide = (right - left) / SHADES;

@@ -202,6 +202,7 @@ def figure() -> Explorable:
                     ),
                     Series(lambda n: 2 * [-math.log10(n)], lambda n: [0, n / 2], "1/n", "grey", "square", dashed=True),
                 ],
+                narrow=True,
             ),
             Lines(
                 title=Text(zh="影响随序列长度的变化", en="Influence against length"),
@@ -219,6 +220,7 @@ def figure() -> Explorable:
                         "circle",
                     ),
                 ],
+                narrow=True,
             ),
         ],
         rows=[1, 2],
