@@ -54,7 +54,7 @@ function drawBar({ scale, colormap }, limits, { width, key }) {
   const apart = (a, b) => Math.max(45, (tickWidth(a) + tickWidth(b)) / 2 + 8);
   for (const { at: number, text } of ticksOf(scale, limits, right - left, apart)) {
     const half = tickWidth(text) / 2; // a number at the bar's end stays inside
-    parts.push(textAt("tick", Math.min(right + 8 - half, Math.max(left + half - 8, x(number))), top + THICK + 15, "middle", text));
+    parts.push(textAt("tick", Math.min(right + 3 - half, Math.max(left + half - 3, x(number))), top + THICK + 15, "middle", text));
   }
   const box = { width: right, height: top + THICK + 20 };
   const words = axisName(scale, 0, inALine ? 12 : 13, "start");

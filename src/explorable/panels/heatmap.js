@@ -133,7 +133,7 @@ class Heatmap {
     const [rows, columns] = this.shape;
     const row = (i) => this.tick(rowWords, i, box.left - 6 - band, box.top + (i - 0.5) * cell + 4, "end");
     const middle = (j) => box.left + (j - 0.5) * cell;
-    const column = (j) => this.tick(columnWords, j, middle(j), box.bottom + 15 + band, "middle");
+    const column = (j) => this.tick(columnWords, j, Math.max(LETTER / 2, middle(j)), box.bottom + 15 + band, "middle");
     const standing = (j) => {
       const transform = `translate(${middle(j) + 4},${box.bottom + 6 + band}) rotate(-90)`; // to be read from below
       return node("g", { transform }, this.tick(columnWords, j, 0, 0, "end"));
