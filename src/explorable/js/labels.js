@@ -39,21 +39,24 @@ function boxesIn(room, { width, height }) {
   return boxes;
 }
 
-// items: [{width, height, trace, weight, kept, spare}] in the order in which they choose; weight: how much it matters
+// How much a name in a box hides of a line, and of the thin ones around it: its own line it may touch.
+function covered({ trace, others, weight }, box, own) {
+  const bold = own ? 0.7 * trace.covered(box, 0) : weight * trace.covered(box, CLOSE);
+  return others.reduce((sum, one) => sum + 0.2 * one.covered(box, 0), bold);
+}
+
+// items: [{width, height, trace, others, weight, kept, spare}] in the order in which they choose; weight: how much it matters
 // that another's name lies on its line; kept: what it got here before; spare: leave it out where there is no good place.
-// Returns for each {box, at, side}, or null.
+// trace, others: of its line, and of those around it.  Returns for each {box, at, side}, or null.
 export function placeLabels(items, room) {
   const placed = [];
   const cost = (item, box) => {
     if (box.left < room.left || box.right > room.right || box.top < room.top || box.bottom > room.bottom) return Infinity;
     if (placed.some((one) => one && meet(one.box, box, APART))) return Infinity;
-    return items.reduce(
-      (sum, other) => sum + (other === item ? 0.7 * other.trace.covered(box, 0) : other.weight * other.trace.covered(box, CLOSE)),
-      0,
-    );
+    return items.reduce((sum, other) => sum + covered(other, box, other === item), 0);
   };
   for (const item of items) {
-    let [best, least] = [null, item.spare ? 0.6 * item.width : Infinity];
+    let [best, least] = [null, item.spare ? 0.5 * item.width : Infinity];
     const last = item.trace.samples.length - 1;
     item.trace.samples.forEach((place, at) => {
       SIDES.forEach((turn, side) => {
