@@ -16,7 +16,7 @@ const LOWEST = 9999; // pixels: far below any plot, where −∞ is drawn; furth
 const SMALL = 200; // pixels of a panel below which letters are small and marks few
 const NARROWEST_PLOT = 60; // pixels; with less room the whole picture shrinks
 const EDGE = 5; // pixels beside the plot, so that a mark on its limit is whole
-const ABOVE = 10; // pixels above the plot where a label may stand
+const OVER_PLOT = 10; // pixels above the plot where a label may stand
 const LETTERS = { wide: 13, narrow: 11 }; // pixels: the size of labels
 const ASIDE = 0.88; // of it, the size of those out of focus
 const ARROW = 14; // pixels
@@ -279,7 +279,7 @@ class Lines {
       if (trace.samples.length) items.push({ rank: 2, ...itemOf(name, { trace, others: [] }, room, 0.5, false) });
     }
     items.sort((a, b) => a.rank - b.rank);
-    const places = placeLabels(items, { left: box.left + 3, right: size - 1, top: box.top - ABOVE, bottom: box.bottom - 1 });
+    const places = placeLabels(items, { left: box.left + 3, right: size - 1, top: box.top - OVER_PLOT, bottom: box.bottom - 1 });
     items.forEach(({ element, height }, i) => {
       const place = places[i];
       this.kept.set(element, place);
