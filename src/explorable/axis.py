@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 from matplotlib.ticker import MaxNLocator
@@ -13,6 +14,11 @@ from .source import Add
 from .text import Words
 
 __all__ = ["Axis"]
+
+FACTORS = (1, 2, 5)
+FEW, MOST = 3, 6  # decades below which ticks stand between powers of ten; ticks, at most
+PLAIN = range(-2, 5)  # powers of ten that an axis writes out: 0.01 … 10000
+TOUCH = 1e-9  # decades by which a tick may lie beyond the limits, which are rounded
 
 
 @dataclass(frozen=True)
@@ -61,8 +67,28 @@ class Axis:
                 raise ValueError(f"{where}, axis {spec['label']!r}: the limits {low:g} and {high:g} do not rise")
 
     def draw(self, axis: Any) -> None:
-        """Write symbol and numbers on an axis of a still picture: whole powers of ten on a logarithmic one."""
+        """Write symbol and numbers on an axis of a still picture, whose limits are set."""
         axis.axes.set(**{f"{axis.axis_name}label": f"${self.symbol}$" if self.symbol else ""})
+        axis.set_major_formatter(lambda v, _: number_text(v))
         if self.log10:
-            axis.set_major_locator(MaxNLocator("auto", integer=True, min_n_ticks=1))
-        axis.set_major_formatter((lambda v, _: f"$10^{{{v:g}}}$") if self.log10 else (lambda v, _: number_text(v)))
+            axis.set_ticks(*zip(*ticks_of_decades(*axis.get_view_interval())))
+
+
+def ticks_of_decades(low: float, high: float) -> list[tuple[float, str]]:
+    """Return places and texts of the ticks of an axis between two powers of ten: at 1, 10, 100, or 10⁻²⁰, 1, 10²⁰.
+
+    An axis of fewer than three decades has them at 1, 2 and 5 times powers of ten, or else at round numbers, two at
+    least.  js/ticks.js does the same.
+    """
+    if high - low >= FEW:
+        steps = (factor * 10**power for power in count() for factor in FACTORS)
+        step = next(size for size in steps if (high - low) / size <= MOST)
+        powers = [step * i for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
+        plain = all(power in PLAIN for power in powers)
+        return [(power, number_text(10**power) if plain or power == 0 else f"$10^{{{power}}}$") for power in powers]
+    powers = range(math.floor(low), math.floor(high) + 1)
+    numbers = [float(f"{factor}e{power}") for power in powers for factor in FACTORS]
+    inside = [number for number in numbers if low - TOUCH <= math.log10(number) <= high + TOUCH]
+    if len(inside) < 2:
+        inside = MaxNLocator(MOST, min_n_ticks=2).tick_values(10**low, 10**high).tolist()[1:-1]
+    return [(math.log10(number), number_text(number)) for number in inside if number > 0]

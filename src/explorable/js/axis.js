@@ -4,7 +4,7 @@ import { node } from "./elements.js";
 import { ticksOf, tickWidth } from "./ticks.js";
 import { widthOf } from "./words.js";
 
-const NAME = 20; // pixels from the upper axis name to the plot: the highest tick stands between
+export const NAME = 16; // pixels from the upper axis name to the plot: the highest tick stands between
 export const AFTER_PLOT = 14; // pixels from the plot to the end of its panel: room for half of the last tick
 
 // Map numbers between two limits onto pixels between two others.

@@ -16,7 +16,7 @@ const LOWEST = 9999; // pixels: far below any plot, where −∞ is drawn; furth
 const SMALL = 200; // pixels of a panel below which letters are small and marks few
 const NARROWEST_PLOT = 60; // pixels; with less room the whole picture shrinks
 const EDGE = 5; // pixels beside the plot, so that a mark on its limit is whole
-const ABOVE = 10; // pixels above the plot where a label may stand
+const OVER_PLOT = 10; // pixels above the plot where a label may stand
 const LETTERS = { wide: 13, narrow: 11 }; // pixels: the size of labels
 const ASIDE = 0.88; // of it, the size of those out of focus
 const ARROW = 14; // pixels
@@ -43,10 +43,13 @@ function inFocus({ focus }, view) {
   return focus === null || view.value(focus[0]) === focus[1];
 }
 
-// A series of one place is a mark; one of two that are level or upright is a guide, such as "now"; any other is a line.
-function kindOf(places, ys) {
+// A series of one place is a spot, "now" for example; an upright line, a corner, or a level grey line is a guide to the
+// eye; any other is a line.
+function kindOf({ color }, places, ys) {
   if (places.length === 1) return "spot";
-  return places.length === 2 && (places[0] === places[1] || ys[0] === ys[1]) ? "guide" : "line";
+  const upright = places.some((place, i) => i > 0 && place === places[i - 1]);
+  const level = places.length === 2 && ys[0] === ys[1];
+  return upright || (level && color === "grey") ? "guide" : "line";
 }
 
 // What is on screen of a series, cut to the limits of the x axis; null if that is nothing, or not computed.
@@ -57,17 +60,19 @@ function seriesAt(one, view, [low, high]) {
   const to = x.values.findLastIndex((place) => place <= high) + 1;
   if (from < 0 || to <= from) return null;
   const rows = y.shape.length === 1 ? 1 : y.shape[0];
-  const middle = medianOf(y.values, rows).subarray(from, to);
+  const whole = medianOf(y.values, rows);
   const focused = inFocus(one, view);
   const start = (row) => row * x.values.length;
-  const lines = focused ? Array.from({ length: rows }, (_, row) => y.values.subarray(start(row) + from, start(row) + to)) : [middle];
+  const lines = focused
+    ? Array.from({ length: rows }, (_, row) => y.values.subarray(start(row) + from, start(row) + to))
+    : [whole.subarray(from, to)];
   return {
     label: one.label,
     inFocus: focused,
-    kind: kindOf(x.values, middle),
+    kind: kindOf(one, x.values, whole),
     x: x.values.subarray(from, to),
     y: lines,
-    middle,
+    middle: whole.subarray(from, to),
     places: x.values,
     family: y.values,
   };
@@ -226,6 +231,7 @@ class Lines {
       bold: lineOf(xs, middle, x, y),
       marks: signs ? marksOf(signs, xs, middle, this.limits[0], x, y, along) : "",
       trace: traceOf(xs, middle, x, y, box),
+      others: ys.length > 1 ? ys.map((row) => traceOf(xs, row, x, y, box)) : [],
     };
     paths.get(series).set(family, made);
     return made;
@@ -247,7 +253,7 @@ class Lines {
     set(name, "x", String(shift));
     set(sign, "display", shift ? "inline" : "none");
     const [letters, scale] = [LETTERS[this.size], data.inFocus ? 1 : ASIDE];
-    series.trace = paths.trace;
+    Object.assign(series, { trace: paths.trace, others: paths.others });
     series.room = { width: shift + scale * this.widthOf(one.label, letters) + (arrow ? ARROW : 0), height: letters + 2 };
   }
 
@@ -260,20 +266,20 @@ class Lines {
   // Put the names of lines and rules where they have room: marks and guides first, then lines in focus, rules, the others.
   drawNames() {
     const { box, size } = this.frame;
-    const itemOf = (element, trace, room, weight, spare) => ({ element, trace, ...room, weight, spare, kept: this.kept.get(element) });
+    const itemOf = (element, traces, room, weight, spare) => ({ element, ...traces, ...room, weight, spare, kept: this.kept.get(element) });
     const items = [];
     const first = ({ kind, inFocus }) => (inFocus ? (kind === "line" ? 1 : 0) : 3);
-    this.series.forEach(({ label, trace, room }, i) => {
+    this.series.forEach(({ label, trace, others, room }, i) => {
       const data = this.drawn[i];
-      if (data) items.push({ rank: first(data), ...itemOf(label, trace, room, data.inFocus ? 1 : 0.7, !data.inFocus) });
+      if (data) items.push({ rank: first(data), ...itemOf(label, { trace, others }, room, data.inFocus ? 1 : 0.7, !data.inFocus) });
     });
     for (const { name, label, trace } of this.rules) {
       const room = { width: this.widthOf(label, LETTERS[this.size] - 1), height: LETTERS[this.size] + 1 };
       set(name, "display", trace.samples.length ? "inline" : "none");
-      if (trace.samples.length) items.push({ rank: 2, ...itemOf(name, trace, room, 0.5, false) });
+      if (trace.samples.length) items.push({ rank: 2, ...itemOf(name, { trace, others: [] }, room, 0.5, false) });
     }
     items.sort((a, b) => a.rank - b.rank);
-    const places = placeLabels(items, { left: box.left + 3, right: size - 1, top: box.top - ABOVE, bottom: box.bottom - 1 });
+    const places = placeLabels(items, { left: box.left + 3, right: size - 1, top: box.top - OVER_PLOT, bottom: box.bottom - 1 });
     items.forEach(({ element, height }, i) => {
       const place = places[i];
       this.kept.set(element, place);

@@ -4,6 +4,7 @@ Every line is log10 ‖∂s_T/∂s_{T−l}‖₂ along one trajectory of T = 100
 draw weights and inputs; their median is bold.
 """
 
+from dataclasses import dataclass, field
 from functools import cache
 
 import torch
@@ -19,19 +20,33 @@ from why_attention.rnn import Cell, GRUCell, LSTMCell, RNNCell, decay_bound, ens
 STEPS, SIZE, SEEDS = 1000, 64, 3  # T; H = d; draws of weights and inputs
 WINDOWS = {30: (-15, 10), 100: (-30, 15), 300: (-50, 40), 1000: (-50, 40)}  # steps: limits of log10 of the norm
 # dense near step T, where the lines bend
-LAGS = sorted({0, *WINDOWS} | {round(STEPS ** (i / 79)) for i in range(80)})
+LAGS = sorted({0, *WINDOWS} | {round(STEPS ** (i / 59)) for i in range(60)})
 DIGITS = 2  # of a norm: the precision of a product of a thousand Jacobians in float32
-GAINS, SCALES = [0.5, 0.8, 1.0, 1.5, 2.0], [0.1, 0.3, 1.0]
+GAINS, SCALES = [0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5, 2.0], [0.1, 0.3, 1.0]
 FLOAT32 = (
     torch.tensor([2.0**-149, torch.finfo(torch.float32).max], dtype=torch.float64).log10().tolist()
 )  # what it can hold
-CELLS: dict[str, tuple[type[Cell], dict[str, float], str]] = {  # name: class, biases of its gates, mark
-    "RNN": (RNNCell, {}, "circle"),
-    "GRU": (GRUCell, {}, "square"),
-    "LSTM": (LSTMCell, {}, "triangle"),
-    "LSTM, b=1": (LSTMCell, {"forget_bias": 1.0}, "diamond"),
-    "LSTM, b=5": (LSTMCell, {"forget_bias": 5.0}, "cross"),
-    "LSTM, chrono": (LSTMCell, {"chrono": STEPS}, "wedge"),
+
+
+@dataclass(frozen=True)
+class Row:
+    """A cell of the figure: its class, its mark, its name in the menu and on its line, and the biases of its gates."""
+
+    kind: type[Cell]
+    mark: str
+    label: str | Text
+    biases: dict[str, float] = field(default_factory=dict)
+
+
+CELLS = {
+    "RNN": Row(RNNCell, "circle", Text(zh="普通 RNN", en="plain RNN")),
+    "GRU": Row(GRUCell, "square", "GRU"),
+    "LSTM": Row(LSTMCell, "triangle", Text(zh="LSTM，遗忘门偏置 0", en="LSTM, forget bias 0")),
+    "LSTM, b=1": Row(
+        LSTMCell, "diamond", Text(zh="LSTM，遗忘门偏置 1", en="LSTM, forget bias 1"), {"forget_bias": 1.0}
+    ),
+    "LSTM, b=5": Row(LSTMCell, "cross", Text(zh="LSTM，遗忘门偏置 5", en="LSTM, forget bias 5"), {"forget_bias": 5.0}),
+    "LSTM, chrono": Row(LSTMCell, "wedge", Text(zh="LSTM，chrono", en="LSTM, chrono"), {"chrono": STEPS}),
 }
 
 
@@ -41,9 +56,8 @@ def random_network(cell: str, gain: float, seed: int) -> tuple[torch.nn.Module, 
     One draw a seed: gain and scale only multiply it.
     """
     generator = torch.Generator().manual_seed(seed)
-    kind, options, _ = CELLS[cell]
-    network = kind(SIZE, SIZE)
-    network.reset_parameters(gain, generator, **options)
+    network = CELLS[cell].kind(SIZE, SIZE)
+    network.reset_parameters(gain, generator, **CELLS[cell].biases)
     return network, torch.randn(STEPS, SIZE, generator=generator)
 
 
@@ -107,19 +121,13 @@ def figure() -> Explorable:
             "down is the same factor below 1 at every step. The thin coloured lines are three random seeds and the bold one "
             "their median; grey lines are the medians of the other cells; an arrow says that a line has left the picture.",
         ),
+        limits=Text(
+            zh="网络没有训练过，输入是随机噪声；训练会改变权重，梯度也跟着变。谱范数说的是保住最多的那个方向，别的方向缩得更快。",
+            en="The networks are untrained and their inputs noise; training changes the weights, and the gradient with them. "
+            "The spectral norm is that of the direction of which most is left: others shrink faster.",
+        ),
         controls=[
-            Control(
-                "cell",
-                {
-                    "RNN": Text(zh="普通 RNN", en="plain RNN"),
-                    "GRU": "GRU",
-                    "LSTM": Text(zh="LSTM，遗忘门偏置 0", en="LSTM, forget bias 0"),
-                    "LSTM, b=1": Text(zh="LSTM，遗忘门偏置 1", en="LSTM, forget bias 1"),
-                    "LSTM, b=5": Text(zh="LSTM，遗忘门偏置 5", en="LSTM, forget bias 5"),
-                    "LSTM, chrono": Text(zh="LSTM，chrono 初始化", en="LSTM, chrono initialisation"),
-                },
-                label=Text(zh="循环单元", en="Cell"),
-            ),
+            Control("cell", {name: row.label for name, row in CELLS.items()}, label=Text(zh="循环单元", en="Cell")),
             Control(
                 "gain",
                 GAINS,
@@ -165,8 +173,8 @@ def figure() -> Explorable:
                     resolution=0.005,
                 ),
                 series=[
-                    Series(decay(cell), x=LAGS, label=cell, mark=mark, focus=("cell", cell))
-                    for cell, (_, _, mark) in CELLS.items()
+                    Series(decay(cell), x=LAGS, label=row.label, mark=row.mark, focus=("cell", cell))
+                    for cell, row in CELLS.items()
                 ]
                 + [
                     Series(
@@ -187,26 +195,30 @@ def figure() -> Explorable:
         ],
         sentence=Sentence(
             Text(
-                zh="{cell}，增益 {gain}，输入尺度 {scale}：往回 {window} 步，梯度的范数是 {norm}"
-                "（三个种子的中位数，最小 {low}，最大 {high}），平均每步乘以 {factor}。{verdict}",
-                en="{cell}, gain {gain}, input scale {scale}: {window} steps back the norm of the gradient is {norm} "
-                "(median of three seeds, from {low} to {high}), a factor of {factor} a step. {verdict}",
+                zh="{cell}，增益 {gain}：往回 {window} 步，梯度的范数是 {norm}，平均每步乘以 {factor}，{verdict}。",
+                en="{cell}, gain {gain}: {window} steps back the gradient’s norm is {norm}, a factor of {factor} a step: "
+                "{verdict}.",
             ),
             norm=lambda cell, gain, scale, window: power_text(median(cell, gain, scale, window), DIGITS),
-            low=lambda cell, gain, scale, window: power_text(at_end(cell, gain, scale, window)[0].item(), DIGITS),
-            high=lambda cell, gain, scale, window: power_text(at_end(cell, gain, scale, window)[-1].item(), DIGITS),
             factor=lambda cell, gain, scale, window: f"{10 ** (median(cell, gain, scale, window) / window):.3f}",
             verdict=Choice(
                 verdict,
                 [
-                    Text(zh="梯度消失：剩下不到十分之一。", en="The gradient vanishes: less than a tenth is left."),
-                    Text(
-                        zh="梯度保住：变化不到十倍。",
-                        en="The gradient holds: it changes less than tenfold.",
-                    ),
-                    Text(zh="梯度增长：超过十倍。", en="The gradient grows: more than tenfold."),
+                    Text(zh="梯度消失", en="it vanishes"),
+                    Text(zh="梯度保住", en="it holds"),
+                    Text(zh="梯度增长", en="it grows"),
                 ],
             ),
+        ),
+        detail=Sentence(
+            Text(
+                zh="输入尺度 {scale}，三个种子：最小 {low}，最大 {high}。"
+                "剩下不到十分之一叫消失，变化不到十倍叫保住，大到十倍以上叫增长。",
+                en="Input scale {scale}, three seeds: from {low} to {high}. "
+                "A gradient vanishes if less than a tenth is left, holds if it changes less than tenfold, and grows if more.",
+            ),
+            low=lambda cell, gain, scale, window: power_text(at_end(cell, gain, scale, window)[0].item(), DIGITS),
+            high=lambda cell, gain, scale, window: power_text(at_end(cell, gain, scale, window)[-1].item(), DIGITS),
         ),
         cache=figure_cache(__name__),
         within=one_thread,
