@@ -245,10 +245,28 @@ def test_the_widths_are_those_of_the_profiles(effective, k):
 def test_now_stands_between_the_width_and_the_radius_at_the_depth_chosen(effective):
     for values in effective.settings("k", "depth"):
         x, y = effective.line(1, "现在", **values)
-        assert x[0] == 0 and x[1] == x[2] == pytest.approx(math.log10(values["depth"]), abs=HALF)
+        assert x[0] == x[1] == pytest.approx(math.log10(values["depth"]), abs=HALF)
         at = DEPTHS.index(values["depth"])
-        assert y[0] == y[1] == pytest.approx(effective.line(1, "均匀 σ", **values)[1][at])
-        assert y[2] == pytest.approx(effective.line(1, "半径", **values)[1][at])
+        assert y[0] == pytest.approx(effective.line(1, "均匀 σ", **values)[1][at])
+        assert y[1] == pytest.approx(effective.line(1, "半径", **values)[1][at])
+
+
+def test_the_brackets_are_as_wide_as_their_numbers_and_the_tinted_one_holds_nine_tenths(effective):
+    covered, holds = effective.panels[0]["spans"]
+    assert [covered["tinted"], holds["tinted"]] == [False, True]
+    for values in effective.settings("k", "depth"):
+        places = np.arange(values["depth"] * (values["k"] - 1) + 1) - values["depth"] * (values["k"] - 1) / 2
+        for span, slot in ((covered, "span"), (holds, "positions")):
+            low, high = effective.array(span["ends"], **values)
+            assert effective.words(span["number"], **values) == effective.words(slot, **values)
+            assert high - low == int(effective.words(slot, **values)) and low == -high
+        low, high = effective.array(effective.panels[0]["x"]["limits"], **values)
+        assert low < effective.array(covered["ends"], **values)[0]
+        low, high = effective.array(holds["ends"], **values)
+        profile = uniform_profile(**values)
+        inside = (places > low) & (places < high)  # of an even number of positions the two at the ends are cut
+        assert profile[inside].sum() < 90 or inside.sum() == high - low
+        assert profile[np.abs(places) <= math.ceil((high - 1) / 1)].sum() >= 90
 
 
 def holding(profile):

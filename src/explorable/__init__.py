@@ -9,7 +9,7 @@ from .panels.arcs import Arcs
 from .panels.diagram import Diagram, Edge, Node
 from .panels.graph import Graph, Rounds
 from .panels.heatmap import Companion, Heatmap
-from .panels.lines import Lines, Rule, Series
+from .panels.lines import Lines, Rule, Series, Span
 from .panels.shares import Bar, Shares
 from .sentence import Choice, Sentence
 from .text import Text, language, set_language
@@ -34,6 +34,7 @@ __all__ = [
     "Sentence",
     "Series",
     "Shares",
+    "Span",
     "Text",
     "language",
     "set_address",

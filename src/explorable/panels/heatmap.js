@@ -9,7 +9,7 @@ import { ticksOf } from "../js/ticks.js";
 import { tween } from "../js/tween.js";
 import LOOK from "../look.json" with { type: "json" };
 
-const TOP = 36; // pixels above the matrix, for title and name of the rows
+const TOP = 34; // pixels above the matrix, for title and name of the rows
 const AFTER = 3; // pixels at the right, for the ring of a cell
 const LETTER = 7; // pixels: how wide a letter of a tick is, at most
 const NUMBERS = { log10: false }; // of rows and columns, as an axis

@@ -98,7 +98,7 @@ def figure() -> Explorable:
             Control(
                 "distance",
                 DISTANCES,
-                label=Text(zh="要够到的距离", en="distance to cover"),
+                label=Text(zh="要够到的距离", en="distance"),
                 symbol="|i−j|",
                 start=1000,
             ),
