@@ -101,6 +101,18 @@ def test_rows_of_one_kind_are_alike_until_positions_tell_them_apart(attention):
     assert alike > 0.8 * all_rows
 
 
+def test_the_words_of_rows_and_columns_name_the_kinds_that_take_turns(attention):
+    panel = attention.panels[0]
+    assert len(set(panel["word_colors"].values())) == len(panel["word_colors"]) == attention_map.KINDS
+    tokens = attention_map.random_inputs()[0][0]
+    for (n,) in [(values["n"],) for values in attention.settings("n")]:
+        rows, columns = (attention.words(panel[key], n=n).split() for key in ("row_words", "column_words"))
+        assert rows == columns and len(rows) == n
+        near = torch.cdist(tokens[:n], tokens[:n])
+        alike = torch.tensor([[one == other for other in rows] for one in rows])
+        assert near[alike].max() < near[~alike].min()  # a name is a kind, and no two kinds share one
+
+
 # attention-map: the numbers
 
 
@@ -208,7 +220,7 @@ each_case = pytest.mark.parametrize("positions, mask", list(itertools.product([F
 @each_case
 def test_the_lines_are_means_of_the_jacobians_of_torchs_own_layer(diluted, positions, mask):
     values = {"n": 16, "positions": positions, "mask": mask}
-    near, others, itself = (diluted.series(panel, number, **values) for panel, number in [(0, 0), (1, 1), (1, 0)])
+    near, others, itself = (diluted.series(panel, number, **values) for panel, number in [(1, 0), (2, 1), (2, 0)])
     assert near.shape == (dilution.SEEDS, 9)
     for seed in range(dilution.SEEDS):
         M = torch_influence(seed, **values).double()
@@ -218,6 +230,26 @@ def test_the_lines_are_means_of_the_jacobians_of_torchs_own_layer(diluted, posit
         off = [M[i, j].item() for i in range(16) for j in range(16) if i != j]
         assert others[seed, 1] == pytest.approx(math.log10(np.mean(off)), abs=KEPT_INFLUENCE + 1e-9)
         assert itself[seed, 1] == pytest.approx(M.diagonal().mean().log10().item(), abs=KEPT_INFLUENCE + 1e-9)
+
+
+def bars(diluted, **values):
+    return [diluted.array(bar["parts"], **values) for bar in diluted.panels[0]["bars"]]
+
+
+@pytest.mark.parametrize("positions", [False, True])
+def test_the_bars_are_one_row_of_torchs_own_layer_with_more_and_more_keys(diluted, positions):
+    layer, x = dilution.random_layer(0, dilution.LENGTHS[-1])
+    x = x.cpu() + (softmax_positions(len(x)) if positions else 0)
+    scores = (x @ layer.W_q.weight.cpu().T)[7] @ (x @ layer.W_k.weight.cpu().T).T / 4  # √d = 4
+    for n, parts in zip(dilution.LENGTHS, bars(diluted, positions=positions), strict=True):
+        np.testing.assert_allclose(parts, scores[:n].softmax(-1).detach(), atol=0.00005 + 1e-9)
+
+
+def test_the_parts_of_one_key_shrink_as_keys_come_and_the_bar_in_focus_is_the_figures_own(diluted):
+    shares = [parts[:8] for parts in bars(diluted)]
+    assert all((longer > shorter).all() for longer, shorter in zip(shares, shares[1:]))
+    assert shares[0].sum() == pytest.approx(1, abs=0.001)
+    assert [bar["focus"] for bar in diluted.panels[0]["bars"]] == [["n", n] for n in dilution.LENGTHS]
 
 
 def test_even_shares_pass_on_exactly_1_over_n():
@@ -232,7 +264,7 @@ def test_even_shares_pass_on_exactly_1_over_n():
 @each_case
 def test_others_are_diluted_as_1_over_n_and_oneself_is_not(diluted, positions, mask):
     n = np.array(dilution.LENGTHS)
-    others, itself = (10 ** diluted.series(1, number, positions=positions, mask=mask) for number in (1, 0))
+    others, itself = (10 ** diluted.series(2, number, positions=positions, mask=mask) for number in (1, 0))
     times_n = n * others
     assert (times_n.max(-1) / times_n.min(-1) < 1.5).all()  # n alone grows 16 times
     assert (itself[:, -1] > itself[:, 0] / 2.5).all()
@@ -240,14 +272,14 @@ def test_others_are_diluted_as_1_over_n_and_oneself_is_not(diluted, positions, m
 
 
 def test_without_positions_near_and_far_weigh_alike(diluted):
-    median = np.median(diluted.series(0, 0), axis=0)[1:]
+    median = np.median(diluted.series(1, 0), axis=0)[1:]
     assert np.ptp(median) < 0.25  # decades: within a factor of 1.8, n being 64
     slope = np.polyfit(np.arange(len(median)), median, 1)[0]
     assert abs(slope * len(median)) < 0.05
 
 
 def test_a_mask_makes_near_weigh_more(diluted):
-    median = np.median(diluted.series(0, 0, mask=True), axis=0)
+    median = np.median(diluted.series(1, 0, mask=True), axis=0)
     assert median[1:9].mean() > median[-8:].mean() + 0.2
 
 
@@ -255,8 +287,8 @@ def test_a_mask_makes_near_weigh_more(diluted):
 @each_case
 def test_shuffling_changes_nothing_without_positions_and_mask_and_something_with_them(diluted, n, positions, mask):
     values = {"n": n, "positions": positions, "mask": mask}
-    shuffled = diluted.series(0, 1, shuffled=True, **values)
-    apart = np.abs(shuffled - np.median(diluted.series(0, 0, **values), axis=0)).max()
+    shuffled = diluted.series(1, 1, shuffled=True, **values)
+    apart = np.abs(shuffled - np.median(diluted.series(1, 0, **values), axis=0)).max()
     layer, x = dilution.random_layer(0, n)
     new = torch.randperm(n, generator=torch.Generator().manual_seed(0))
     x, x_new = ((t + softmax_positions(n) if positions else t) for t in (x.cpu(), x[new].cpu()))
@@ -267,23 +299,24 @@ def test_shuffling_changes_nothing_without_positions_and_mask_and_something_with
     if positions or mask:
         assert apart > 0.05 and difference > 0.1
         assert float(words) >= float(f"{difference:.2g}")  # the largest of three seeds, of which this is one
-        assert "看得出次序" in diluted.sentence(shuffled=True, **values)
+        assert "看得出次序" in diluted.detail(shuffled=True, **values)
     else:
         assert apart <= 2 * KEPT_INFLUENCE + 1e-9 and difference < 1e-12
         assert re.fullmatch("([0-9.]+×)?10⁻¹[⁰¹²³⁴⁵⁶⁷⁸⁹]|0", words)
-        assert "只是舍入误差" in diluted.sentence(shuffled=True, **values)
+        assert "只是舍入误差" in diluted.detail(shuffled=True, **values)
 
 
 def test_unshuffled_the_sentence_says_nothing_of_shuffling(diluted):
     for values in diluted.settings("n", "positions", "mask"):
-        assert diluted.sentence(shuffled=False, **values).endswith(f"影响是 {diluted.words('itself', **values)}。")
+        said = diluted.detail(shuffled=False, **values)
+        assert said == f"一个位置对自己的影响是 {diluted.words('itself', **values)}。"
 
 
 def test_the_sentence_says_what_the_lines_show(diluted):
     for values in diluted.settings("n", "positions", "mask"):
         n = values["n"]
         at = dilution.LENGTHS.index(n)
-        others, itself = (10 ** np.median(diluted.series(1, number, **values)[:, at]) for number in (1, 0))
+        others, itself = (10 ** np.median(diluted.series(2, number, **values)[:, at]) for number in (1, 0))
         rounding = 10**KEPT_INFLUENCE - 1  # of what frames keep
         assert float(diluted.words("others", **values)) == pytest.approx(others, rel=0.05 + rounding)
         assert float(diluted.words("times_n", **values)) == pytest.approx(n * others, abs=0.05 + n * others * rounding)
@@ -291,18 +324,18 @@ def test_the_sentence_says_what_the_lines_show(diluted):
 
 
 def test_guides_are_1_over_n_and_the_dot_is_on_the_line(diluted):
-    np.testing.assert_allclose(diluted.series(1, 2), -np.log10(dilution.LENGTHS), atol=KEPT_INFLUENCE + 1e-9)
+    np.testing.assert_allclose(diluted.series(2, 2), -np.log10(dilution.LENGTHS), atol=KEPT_INFLUENCE + 1e-9)
     for values in diluted.settings("n", "positions", "mask"):
         n = values["n"]
-        np.testing.assert_allclose(diluted.series(0, 2, n=n), 2 * [-math.log10(n)], atol=KEPT_INFLUENCE + 1e-9)
-        np.testing.assert_array_equal(diluted.series(0, 0, "x", n=n), range(n // 2 + 1))
-        (x,), (y,) = (diluted.series(1, 3, axis, **values) for axis in "xy")
-        line = np.median(diluted.series(1, 1, **values)[:, dilution.LENGTHS.index(n)])
+        np.testing.assert_allclose(diluted.series(1, 2, n=n), 2 * [-math.log10(n)], atol=KEPT_INFLUENCE + 1e-9)
+        np.testing.assert_array_equal(diluted.series(1, 0, "x", n=n), range(n // 2 + 1))
+        (x,), (y,) = (diluted.series(2, 3, axis, **values) for axis in "xy")
+        line = np.median(diluted.series(2, 1, **values)[:, dilution.LENGTHS.index(n)])
         assert (x, y) == pytest.approx((math.log10(n), line), abs=0.006)
 
 
 def test_no_influence_of_the_dilution_is_0_for_a_path_leads_everywhere(diluted):
     for values in diluted.settings("n", "positions", "mask"):
-        for panel, count in enumerate((3, 4)):
+        for panel, count in ((1, 3), (2, 4)):
             for number in range(count):
                 assert np.isfinite(diluted.series(panel, number, **values)).all(), (panel, number, values)

@@ -11,10 +11,11 @@ import pytest
 from PIL import Image
 from small_figures import UNIT, N, figure, graph, heatmap, lines
 
-from explorable import Axis, Companion, Graph, Lines, Series
+from explorable import Axis, Bar, Companion, Graph, Lines, Series, Shares
 from explorable.frames import View
 
 DECADES = Axis("size", (-3, 0), log10=True, resolution=0.01)
+HALVES = Bar([0.5, 0.5], "halves")
 ONE_MORE = Companion(lambda n: np.eye(n + 1), "companion")
 
 
@@ -64,6 +65,12 @@ ONE_MORE = Companion(lambda n: np.eye(n + 1), "companion")
         (heatmap(column_words=lambda n: (n + 1) * ["a"]), "2 column_words for 1"),
         (heatmap(row_words=["a b", "", "c"]), r"\['a b', ''\] among 3"),
         (heatmap(row_words=lambda m: ["a"]), r"depends on \['m'\]"),
+        (heatmap(row_words=lambda n: n * ["a"], word_colors={"b": "red"}), "'red'"),
+        (heatmap(row_words=lambda n: n * ["a"], word_colors={"b": "blue"}), r"\['a'\] among its row_words"),
+        (Shares("bars", [Bar(lambda n: [0.5, 0.4], "torn")], "part", UNIT), "'torn' go down to 0 and add up to 0.9"),
+        (Shares("bars", [Bar(lambda n: [-1.0, 2.0], "torn")], "part", UNIT), "'torn' go down to -1"),
+        (Shares("bars", [Bar([1], "all", focus=("n", 3))], "part", UNIT), "focus at n = 3"),
+        (Shares("bars", [HALVES], "part", UNIT, mark="star"), "'star'"),
     ],
 )
 def test_a_panel_that_could_not_be_drawn_is_refused_by_name(panel, words):
@@ -90,6 +97,7 @@ def picture(*panels, **options):
         Lines("nothing", UNIT, DECADES, [Series(2 * [[-math.inf] * 2], [0, 1], "a"), Series([-1, -1], [0, 1], "b")]),
         Lines("large", Axis("size", (-1e300, 1e300)), UNIT, [Series([0, 1], [-1e300, 1e300], "line")]),
         graph(),
+        Shares("bars", [HALVES, Bar(lambda n: [1 / n] * n, "even")], "part", UNIT),
     ],
 )
 def test_every_kind_has_a_still_picture_also_of_nothing_and_of_the_largest(panel):

@@ -105,28 +105,29 @@ def test_the_curves_are_the_sum_over_the_layers(field):
 
 def test_the_curve_chosen_is_in_focus(field):
     focus = {one["label"]: one["focus"] for one in field.panels[1]["series"]}
-    assert focus == {label: ["growth", growth] for growth, label in GROWTHS.items()} | {"距离": None, "现在": None}
+    assert focus == {label: ["growth", growth] for growth, label in GROWTHS.items()} | dict.fromkeys(
+        ["距离", "需要", "现在"]
+    )
 
 
-def check_level(field, label, values, steps, depth):
-    """Assert that a line lies at so many steps and drops to the axis at a depth."""
-    x, y = field.line(1, label, **values)
-    low = field.array(field.panels[1]["y"]["limits"])[0]
-    (bottom,) = np.flatnonzero(np.isclose(y, low, atol=HALF))
-    assert 10 ** x[bottom] == pytest.approx(depth, rel=2e-3)
-    assert (np.diff(x) >= 0).all() and x[bottom - 1] == x[bottom] == x[bottom + 1]
-    np.testing.assert_allclose(np.delete(y, bottom), math.log10(steps), atol=HALF)
-    assert {*np.round(10**x)} == {*CURVE, depth}
+def place(field, label, **values):
+    """Return depth and steps of a series of one place."""
+    (x,), (y,) = field.line(1, label, **values)
+    return 10**x, 10**y
 
 
-def test_now_is_the_reach_and_drops_to_the_axis_at_the_depth_chosen(field):
+def test_now_stands_at_the_depth_chosen_and_its_reach(field):
     for values in field.settings("k", "depth", "growth", "mode"):
-        check_level(field, "现在", values, reach(**values), values["depth"])
+        assert place(field, "现在", **values) == pytest.approx((values["depth"], reach(**values)), rel=2e-3)
 
 
-def test_the_distance_drops_to_the_axis_at_the_depth_that_the_sentence_names(field):
+def test_the_depth_needed_stands_on_the_distance_where_the_sentence_says(field):
     for values in field.settings("k", "distance", "growth", "mode"):
-        check_level(field, "距离", values, values["distance"], int(field.words("needed", **values)))
+        expected = int(field.words("needed", **values)), values["distance"]
+        assert place(field, "需要", **values) == pytest.approx(expected, rel=2e-3)
+        x, y = field.line(1, "距离", **values)
+        assert (10**x).tolist() == pytest.approx([CURVE[0], CURVE[-1]], rel=2e-3)
+        assert (10**y).tolist() == pytest.approx(2 * [values["distance"]], rel=2e-3)
 
 
 def test_the_needed_depth_reaches_the_distance_and_one_layer_less_does_not(field):
@@ -149,15 +150,15 @@ def test_the_sentence_counts_span_and_inputs_read(field):
 
 
 def test_the_sentence_in_words(field):
-    assert field.sentence(growth=4, depth=3) == (
-        "k = 3 的因果卷积，膨胀每层乘 4，要够到 1000 步之外需要 6 层；"
-        "现在的 3 层跨 43 个输入，读到其中 27 个，最远够到 42 步。"
-    )
+    values = {"growth": 4, "depth": 3}
+    assert field.sentence(**values) == "k = 3 的因果卷积，膨胀每层乘 4：3 层够到 42 步，够到 1000 步要 6 层。"
+    assert field.detail(**values) == "3 层跨 43 个输入，读到其中 27 个。"
     set_language("en")
-    assert Reading(receptive_field.figure()).sentence() == (
-        "A causal CNN with k = 3 needs 500 layers for a distance of 1000; at depth 4 it spans 9 inputs, "
-        "reads 9 of them and reaches 8 steps."
+    english = Reading(receptive_field.figure())
+    assert (
+        english.sentence() == "A causal CNN with k = 3: depth 4 reaches 8 steps; a distance of 1000 needs 500 layers."
     )
+    assert english.detail() == "At depth 4 an output spans 9 inputs and reads 9 of them."
 
 
 def test_between_the_grids_values_it_answers_and_says_why_an_even_kernel_has_no_centre(field):
@@ -244,10 +245,28 @@ def test_the_widths_are_those_of_the_profiles(effective, k):
 def test_now_stands_between_the_width_and_the_radius_at_the_depth_chosen(effective):
     for values in effective.settings("k", "depth"):
         x, y = effective.line(1, "现在", **values)
-        assert x[0] == 0 and x[1] == x[2] == pytest.approx(math.log10(values["depth"]), abs=HALF)
+        assert x[0] == x[1] == pytest.approx(math.log10(values["depth"]), abs=HALF)
         at = DEPTHS.index(values["depth"])
-        assert y[0] == y[1] == pytest.approx(effective.line(1, "均匀 σ", **values)[1][at])
-        assert y[2] == pytest.approx(effective.line(1, "半径", **values)[1][at])
+        assert y[0] == pytest.approx(effective.line(1, "均匀 σ", **values)[1][at])
+        assert y[1] == pytest.approx(effective.line(1, "半径", **values)[1][at])
+
+
+def test_the_brackets_are_as_wide_as_their_numbers_and_the_tinted_one_holds_nine_tenths(effective):
+    covered, holds = effective.panels[0]["spans"]
+    assert [covered["tinted"], holds["tinted"]] == [False, True]
+    for values in effective.settings("k", "depth"):
+        places = np.arange(values["depth"] * (values["k"] - 1) + 1) - values["depth"] * (values["k"] - 1) / 2
+        for span, slot in ((covered, "span"), (holds, "positions")):
+            low, high = effective.array(span["ends"], **values)
+            assert effective.words(span["number"], **values) == effective.words(slot, **values)
+            assert high - low == int(effective.words(slot, **values)) and low == -high
+        low, high = effective.array(effective.panels[0]["x"]["limits"], **values)
+        assert low < effective.array(covered["ends"], **values)[0]
+        low, high = effective.array(holds["ends"], **values)
+        profile = uniform_profile(**values)
+        inside = (places > low) & (places < high)  # of an even number of positions the two at the ends are cut
+        assert profile[inside].sum() < 90 or inside.sum() == high - low
+        assert profile[np.abs(places) <= math.ceil((high - 1) / 1)].sum() >= 90
 
 
 def holding(profile):

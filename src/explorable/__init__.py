@@ -9,13 +9,15 @@ from .panels.arcs import Arcs
 from .panels.diagram import Diagram, Edge, Node
 from .panels.graph import Graph, Rounds
 from .panels.heatmap import Companion, Heatmap
-from .panels.lines import Lines, Rule, Series
+from .panels.lines import Lines, Rule, Series, Span
+from .panels.shares import Bar, Shares
 from .sentence import Choice, Sentence
 from .text import Text, language, set_language
 
 __all__ = [
     "Arcs",
     "Axis",
+    "Bar",
     "Cache",
     "Choice",
     "Companion",
@@ -31,6 +33,8 @@ __all__ = [
     "Rule",
     "Sentence",
     "Series",
+    "Shares",
+    "Span",
     "Text",
     "language",
     "set_address",

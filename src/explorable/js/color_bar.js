@@ -44,7 +44,7 @@ function drawBar({ scale, colormap }, limits, { width, key }) {
   const name = widthOf(scale.symbol.replace(/[_{}]/g, "") + scale.label + scale.unit) + 12;
   const inALine = width >= name + IN_A_LINE + key;
   const [left, top] = inALine ? [name, 2] : [0, 22];
-  const right = Math.min(inALine ? width - key : width, left + WIDEST);
+  const right = Math.max(left + 1, Math.min(inALine ? width - key : width, left + WIDEST)); // a stage may have no width yet
   const x = scaleBetween(limits, [left, right]);
   const at = scaleBetween([0, SHADES - 1], limits);
   const wide = (right - left) / SHADES;
@@ -54,7 +54,7 @@ function drawBar({ scale, colormap }, limits, { width, key }) {
   const apart = (a, b) => Math.max(45, (tickWidth(a) + tickWidth(b)) / 2 + 8);
   for (const { at: number, text } of ticksOf(scale, limits, right - left, apart)) {
     const half = tickWidth(text) / 2; // a number at the bar's end stays inside
-    parts.push(textAt("tick", Math.min(right + 8 - half, Math.max(left + half - 8, x(number))), top + THICK + 15, "middle", text));
+    parts.push(textAt("tick", Math.min(right + 3 - half, Math.max(left + half - 3, x(number))), top + THICK + 15, "middle", text));
   }
   const box = { width: right, height: top + THICK + 20 };
   const words = axisName(scale, 0, inALine ? 12 : 13, "start");

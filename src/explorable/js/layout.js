@@ -45,7 +45,7 @@ export function makeStage({ panels: specs, rows }, words) {
     });
   }
   // Draw a row from a line of the grid on; every second one is for colour bars. Returns the numbers drawn.
-  function drawRow(row, bars, view, height, from) {
+  function drawRow(row, bars, view, heights, from) {
     const side = sideBySide(row);
     const share = COLUMNS / side;
     const places = placesOf(row, side);
@@ -55,7 +55,7 @@ export function makeStage({ panels: specs, rows }, words) {
       const area = areaOf(places[i], 0, 1);
       if (style.gridArea !== area) style.gridArea = area;
       if (style.margin !== places[i].margin) style.margin = places[i].margin;
-      return panel.draw(view, { width: places[i].width, height, first: row[i - places[i].column] });
+      return panel.draw(view, { width: places[i].width, height: heights[places[i].line], first: row[i - places[i].column] });
     });
     bars.draw(view, (i, count) => {
       const [first, last] = [places[i], places[i + count - 1]];
@@ -67,23 +67,26 @@ export function makeStage({ panels: specs, rows }, words) {
     });
     return drawn;
   }
-  // Every plot is as high as lets all of them stand on one screen.
-  function heightsOf(lines) {
-    const weights = inRows.map((row) => (row.some(({ beside }) => beside) ? SQUARE : 1));
-    const all = weights.reduce((sum, weight, i) => sum + weight * lines[i], 0);
+  // How high the plots of each line of a row are: as high as lets all of them stand on one screen.
+  function heightsOf(sides) {
+    const weightOf = (panels) => (panels.some(({ beside }) => beside) ? SQUARE : 1);
+    const weights = inRows.map((row, i) => {
+      const starts = [...row.keys()].filter((place) => place % sides[i] === 0);
+      return starts.map((start) => weightOf(row.slice(start, start + sides[i])));
+    });
+    const all = weights.flat().reduce((sum, weight) => sum + weight, 0);
     const heights = TALL[width < NARROW ? "narrow" : "wide"];
-    return weights.map((weight) => Math.min(heights[0], weight * heights[Math.min(all, heights.length) - 1]));
+    return weights.map((row) => row.map((weight) => Math.min(heights[0], weight * heights[Math.min(all, heights.length) - 1])));
   }
   function draw(view) {
-    const lines = inRows.map((row) => Math.ceil(row.length / sideBySide(row)));
-    const heights = heightsOf(lines);
+    const heights = heightsOf(inRows.map(sideBySide));
     stage.style.setProperty("--gap", `${gap()}px`);
     stage.classList.toggle("quick", performance.now() - drawnAt < TWEEN);
     drawnAt = performance.now();
     let line = 1;
     return inRows.flatMap((row, i) => {
       const drawn = drawRow(row, bars[i], view, heights[i], line);
-      line += 2 * lines[i];
+      line += 2 * heights[i].length;
       return drawn;
     });
   }

@@ -6,7 +6,8 @@ from .graph import Graph
 from .heatmap import Heatmap
 from .lines import Lines
 from .panel import Panel
+from .shares import Shares
 
 __all__ = ["KINDS", "Panel"]
 
-KINDS: list[type[Panel]] = [Lines, Heatmap, Graph, Diagram, Arcs]
+KINDS: list[type[Panel]] = [Lines, Heatmap, Graph, Diagram, Arcs, Shares]

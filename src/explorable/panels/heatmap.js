@@ -9,12 +9,12 @@ import { ticksOf } from "../js/ticks.js";
 import { tween } from "../js/tween.js";
 import LOOK from "../look.json" with { type: "json" };
 
-const TOP = 36; // pixels above the matrix, for title and name of the rows
+const TOP = 34; // pixels above the matrix, for title and name of the rows
 const AFTER = 3; // pixels at the right, for the ring of a cell
 const LETTER = 7; // pixels: how wide a letter of a tick is, at most
 const NUMBERS = { log10: false }; // of rows and columns, as an axis
 const LINE = 9; // pixels from word to word, at least: with less, some words are left out
-const APART = 28; // pixels from number to number, at least
+const NUMBERS_APART = 28; // pixels from number to number, at least
 const BAND = 4; // pixels: how thick the colour of a word is
 const STEPS = {
   ArrowUp: [-1, 0],
@@ -76,7 +76,7 @@ class Heatmap {
     this.companion = panel.companion && view.at(panel.companion.matrix).values;
     [this.rowWords, this.columnWords] = [wordsAt(panel.row_words), wordsAt(panel.column_words)];
     const left = this.beside(first) - AFTER;
-    const side = Math.min(size - left - AFTER, tall);
+    const side = Math.max(1, Math.min(size - left - AFTER, tall));
     this.widest = left + side;
     const height = side * Math.min(1, panel.tallest); // whatever its shape, so that nothing below shifts
     this.cell = Math.min(side / shape[1], height / shape[0]);
@@ -118,7 +118,7 @@ class Heatmap {
 
   // The numbers of the rows or columns that have a tick: as many as their words, or round ones, have room.
   ticked(words, count) {
-    if (!words) return [...new Set([1, ...ticksOf(NUMBERS, [1, count], this.cell * count, () => APART, true).map(({ at }) => at)])];
+    if (!words) return [...new Set([1, ...ticksOf(NUMBERS, [1, count], this.cell * count, () => NUMBERS_APART, true).map(({ at }) => at)])];
     return words.map((_, i) => i + 1).filter((number) => (number - 1) % Math.ceil(LINE / this.cell) === 0);
   }
 
@@ -133,7 +133,7 @@ class Heatmap {
     const [rows, columns] = this.shape;
     const row = (i) => this.tick(rowWords, i, box.left - 6 - band, box.top + (i - 0.5) * cell + 4, "end");
     const middle = (j) => box.left + (j - 0.5) * cell;
-    const column = (j) => this.tick(columnWords, j, middle(j), box.bottom + 15 + band, "middle");
+    const column = (j) => this.tick(columnWords, j, Math.max(LETTER / 2, middle(j)), box.bottom + 15 + band, "middle");
     const standing = (j) => {
       const transform = `translate(${middle(j) + 4},${box.bottom + 6 + band}) rotate(-90)`; // to be read from below
       return node("g", { transform }, this.tick(columnWords, j, 0, 0, "end"));

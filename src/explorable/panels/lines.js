@@ -7,6 +7,7 @@ import { KINDS } from "../js/kinds.js";
 import { placeLabels } from "../js/labels.js";
 import { nearest } from "../js/nearest.js";
 import { amountText } from "../js/numbers.js";
+import { drawSpans, SPAN } from "../js/spans.js";
 import { Trace } from "../js/trace.js";
 import LOOK from "../look.json" with { type: "json" };
 
@@ -136,12 +137,12 @@ class Lines {
       name: textAt("tick rule-name", 0, 0, "start", label),
     }));
     this.axes = node("g");
-    [this.lines, this.marks] = [node("g"), node("g")];
-    this.plot = node("svg", {}, ...this.rules.map(({ line }) => line), this.lines, this.marks); // it clips what runs out of the plot
+    [this.lines, this.marks, this.tints, this.brackets] = [node("g"), node("g"), node("g"), node("g")];
+    this.plot = node("svg", {}, this.tints, ...this.rules.map(({ line }) => line), this.lines, this.marks); // it clips what runs out of the plot
     this.cursor = node("path", { class: "cursor" });
     this.dots = node("g", { class: "picked" });
     const names = [...this.rules.map(({ name }) => name), ...this.series.map(({ label }) => label)];
-    this.element = this.surface = node("svg", {}, this.axes, this.plot, this.cursor, ...names, this.dots);
+    this.element = this.surface = node("svg", {}, this.axes, this.plot, this.brackets, this.cursor, ...names, this.dots);
     this.across = plainSymbol(panel.x);
     this.narrowest = panel.narrow ? 105 : 330;
     if (panel.narrow) this.beside = (first) => (this.isBare(first) ? UNNAMED : LEFT.narrow) + AFTER_PLOT;
@@ -152,11 +153,12 @@ class Lines {
 
   // What is drawn first, and the grey lines that may follow.
   needs(view) {
-    const { x, y, series } = this.panel;
+    const { x, y, series, spans } = this.panel;
     const shown = series.filter((one) => isShown(one, view));
     const parts = (focused) => shown.filter((one) => inFocus(one, view) === focused).flatMap((one) => [one.x, one.y]);
     const focuses = shown.map((one) => one.focus).filter((focus) => typeof focus === "number");
-    return { now: [x.limits, y.limits, ...focuses, ...parts(true)], later: parts(false) };
+    const named = spans.flatMap(({ ends, number }) => [ends, number]);
+    return { now: [x.limits, y.limits, ...focuses, ...named, ...parts(true)], later: parts(false) };
   }
 
   // Whether the panel at the left end of its line names the y axis for it.
@@ -180,6 +182,9 @@ class Lines {
       if (data) this.drawSeries(series, data);
     });
     this.drawNames();
+    const { tints, brackets } = drawSpans(panel.spans, view, this.frame);
+    this.tints.replaceChildren(...tints);
+    this.brackets.replaceChildren(...brackets);
     const shown = this.drawn.filter(Boolean).map(({ label, inFocus, x, y }) => ({ label, inFocus, x, y }));
     return { kind: "lines", limits: this.limits, series: shown };
   }
@@ -291,7 +296,12 @@ class Lines {
       if (trace.samples.length) items.push({ rank: 2, ...itemOf(name, { trace, others: [] }, room, 0.5, false) });
     }
     items.sort((a, b) => a.rank - b.rank);
-    const places = placeLabels(items, { left: box.left + 3, right: size - 1, top: box.top - OVER_PLOT, bottom: box.bottom - 1 });
+    const places = placeLabels(items, {
+      left: box.left + 3,
+      right: size - 1,
+      top: box.top + (this.panel.spans.length ? this.panel.spans.length * SPAN : -OVER_PLOT),
+      bottom: box.bottom - 1,
+    });
     items.forEach(({ element, height }, i) => {
       const place = places[i];
       this.kept.set(element, place);

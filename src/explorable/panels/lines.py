@@ -13,7 +13,7 @@ from ..source import Add
 from ..text import Words
 from .panel import AddWords, Panel
 
-__all__ = ["Lines", "Rule", "Series"]
+__all__ = ["Lines", "Rule", "Series", "Span"]
 
 WIDEST, NARROW = 20, 12  # letters of the label of a series, and of one in a narrow panel
 
@@ -46,6 +46,21 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Span:
+    """A part of the x axis that a bracket at the top of the plot names, with a number right behind its words.
+
+    ends: (low, high), or a function that gives them.  number: a function that gives text.  tinted: whether its part of
+    the plot is tinted. The limits of the y axis must leave room for the brackets.
+    """
+
+    ends: Callable[..., Any] | tuple[float, float]
+    label: Words
+    number: Callable[..., str | int]
+    color: str = "grey"
+    tinted: bool = False
+
+
+@dataclass(frozen=True)
 class Lines(Panel):
     """Lines over two axes.
 
@@ -59,6 +74,7 @@ class Lines(Panel):
     y: Axis
     series: list[Series]
     rules: Sequence[Rule] = ()
+    spans: Sequence[Span] = ()
     narrow: bool = False
     color: str | None = None
     mark: str = "circle"
@@ -66,6 +82,8 @@ class Lines(Panel):
     def spec(self, add: Add, add_words: AddWords) -> dict:
         where = f"lines {str(self.title)!r}"
         check_look(where, next(iter(COLORS)) if self.color is None else self.color, self.mark)
+        for span in self.spans:
+            check_look(where, span.color, self.mark)
         for s in self.series:
             check_look(where, s.color, s.mark)
             check_label(where, str(s.label), NARROW if self.narrow else WIDEST)
@@ -77,6 +95,16 @@ class Lines(Panel):
             "narrow": self.narrow,
             "color": self.color,
             "mark": self.mark,
+            "spans": [
+                {
+                    "label": str(span.label),
+                    "color": span.color,
+                    "tinted": span.tinted,
+                    "ends": add(span.ends, f"{where} {span.label}", (2,)),
+                    "number": add_words(span.number, f"{where} {span.label}"),
+                }
+                for span in self.spans
+            ],
             "rules": [{"y": rule.y, "label": str(rule.label)} for rule in self.rules],
             "series": [
                 {
@@ -127,6 +155,9 @@ class Lines(Panel):
         return {"kind": self.kind, "limits": limits, "series": shown}
 
     def draw(self, spec: dict, view: View, axes: Any) -> None:
+        for span, one in zip(self.spans, spec["spans"]):
+            low, high = view.array(one["ends"])
+            axes.axvspan(low, high, color=COLORS[span.color]["still"], alpha=0.15 if span.tinted else 0)
         for s, series in zip(self.series, spec["series"]):
             if not s.visible_if or view.value(s.visible_if):
                 draw_series(s, in_focus(series["focus"], view), view.array(series["x"]), view.array(series["y"]), axes)

@@ -16,6 +16,7 @@ from why_attention.one_thread import one_thread
 from why_attention.positions import sinusoidal_positions
 
 SIZE, KINDS, NOISE, DRAWS = 16, 4, 0.2, 7  # d; kinds of tokens; noise within a kind; draws
+NAMES = {"A": "purple", "B": "ochre", "C": "rose", "D": "slate"}  # of the kinds, with their colours
 LENGTHS = [4, 8, 16, 32]
 SCALES = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0]
 LOG_SCALES = torch.linspace(-0.7, 1.6, 24, dtype=torch.float64)  # of the lines: a little past the slider
@@ -69,6 +70,11 @@ def verdict(n: int, scale: float, mask: bool, positions: bool) -> int:
     return int(left < 0.5) + int(left < 0.1)
 
 
+def kinds(n: int) -> list[str]:
+    """Return the name of every token's kind: A B C D A B …"""
+    return [list(NAMES)[i % KINDS] for i in range(n)]
+
+
 def map_slot(function, write):
     """Return a slot of the sentence: a number of the map as text."""
     return lambda n, scale, mask, positions: write(function(weights(n, scale, mask, positions)[0]))
@@ -84,19 +90,24 @@ def figure() -> Explorable:
             en="Each row is a query that shares 1 among all keys.",
         ),
         how_to_read=Text(
-            zh="读图：注意力图第 i 行第 j 列的颜色，是位置 i 分给位置 j 的权重，每行加起来恰为 1。四类 token 轮流出现，"
-            "第 1、5、9…… 个是同一类，所以这几行彼此很像，这几列也很像：给多少由内容定，远近不算（加上位置编码以后，位置才起作用）。"
+            zh="第 i 行第 j 列的颜色，是位置 i 分给位置 j 的注意力权重，每行加起来恰为 1。四类 token A、B、C、D 轮流出现，字母和色条标出每一行、每一列是哪一类："
+            "同类的行彼此很像，同类的列也很像。给多少由内容定，远近不算（加上位置编码以后，位置才起作用）。"
             "曲线图的横轴是分数的倍数，纵轴是 softmax 的灵敏度，也就是分数变一点，权重跟着变多少；"
             "细线是七次随机抽取，粗线是它们的中位数，灰点是注意力图此刻所在。",
-            en="How to read it: the colour in row i and column j of the map is the weight that position i gives to position j; "
-            "each row adds up to exactly 1. Four kinds of tokens take turns: numbers 1, 5, 9 … are of one kind, so these rows "
-            "look alike, and so do these columns: content decides how much is given, and distance does not (until positions "
-            "are added). In the plot: across, the factor on the scores; upwards, the sensitivity of the softmax, how much "
-            "the weights follow a small change of the scores. Thin lines are seven random draws, the bold one is their "
+            en="The colour in row i and column j is the attention weight that position i gives to position j; each row adds up to "
+            "exactly 1. Four kinds of tokens, A, B, C and D, take turns; a letter and a colour say which kind a row or a column "
+            "is. Rows of one kind look alike, and so do columns: content decides how much is given, and distance does not (until "
+            "positions are added). In the plot: across, the factor on the scores; upwards, the sensitivity of the softmax, how "
+            "much the weights follow a small change of the scores. Thin lines are seven random draws, the bold one is their "
             "median, and the grey dot is where the map is now.",
         ),
+        limits=Text(
+            zh="W_q 和 W_k 是随机的，没有训练过：哪一类看哪一类，换一次抽取就变了；训练过的头在看什么，见本章后面的图。权重大，也不等于它对输出的影响大。",
+            en="W_q and W_k are random, not trained: another draw lets other kinds look at each other; what trained heads look at "
+            "comes later in the chapter. And a large weight is not yet a large influence on the output.",
+        ),
         controls=[
-            Control("n", LENGTHS, label=Text(zh="序列长度", en="length of the sequence"), symbol="n", start=16),
+            Control("n", LENGTHS, label=Text(zh="序列长度", en="sequence length"), symbol="n", start=16),
             Control("scale", SCALES, label=Text(zh="分数的倍数", en="factor on the scores"), symbol="β", start=1.0),
             Control(
                 "mask",
@@ -117,6 +128,9 @@ def figure() -> Explorable:
                 title=Text(zh="注意力图", en="attention map"),
                 rows=Text(zh="查询 i", en="query i"),
                 columns=Text(zh="键 j", en="key j"),
+                row_words=kinds,
+                column_words=kinds,
+                word_colors=NAMES,
                 scale=Axis(Text(zh="权重", en="weight"), (-3, 0), symbol="a_{ij}", log10=True, resolution=0.005),
             ),
             Lines(
@@ -142,30 +156,30 @@ def figure() -> Explorable:
         ],
         sentence=Sentence(
             Text(
-                zh="{n} 个 token，分数乘 {scale}：平均下来，每行的 1 相当于均分给 {effective} 个位置；最大的一个权重是 {largest}。"
-                "softmax 的灵敏度平均是 {sensitivity}，均分时是 {most}。{verdict}",
-                en="{n} tokens, scores times {scale}: on average a row's 1 is spread as if shared evenly among {effective} "
-                "positions, and the largest weight is {largest}. The softmax's mean sensitivity is {sensitivity}; even "
-                "shares would make it {most}. {verdict}",
+                zh="平均一行的 1 像均分给 {effective} 个位置；最大的权重是 {largest}。{verdict}",
+                en="On average a row's 1 is spread as over {effective} equal shares; the largest weight is {largest}. {verdict}",
             ),
             effective=map_slot(effective_number, "{:.1f}".format),
             largest=map_slot(torch.max, "{:.2f}".format),
-            sensitivity=map_slot(sensitivity, "{:.2f}".format),
-            most=lambda n, mask: f"{sensitivity(weights(n, 0.0, mask, False)[0]):.2f}",
             verdict=Choice(
                 verdict,
                 [
-                    Text(zh="分数一动，权重就跟着动。", en="The weights follow their scores."),
+                    Text(zh="分数一动，权重就跟着动。", en="Weights follow their scores."),
+                    Text(zh="权重集中起来，不大跟着分数动了。", en="Weights, gathered, follow less."),
                     Text(
-                        zh="权重集中起来，已经不大跟着分数动了。",
-                        en="The weights have gathered, and follow their scores less.",
-                    ),
-                    Text(
-                        zh="权重几乎全给了一个位置，分数怎么动它都不大理会，也就几乎没有梯度传回去。",
-                        en="Nearly all weight sits on one position and hardly heeds the scores, so hardly any gradient goes back to them.",
+                        zh="权重几乎不理会分数，几乎没有梯度传回去。",
+                        en="Scores hardly matter: hardly any gradient.",
                     ),
                 ],
             ),
+        ),
+        detail=Sentence(
+            Text(
+                zh="softmax 的灵敏度平均是 {sensitivity}；权重均分时是 {most}，全给一个位置时是 0。",
+                en="The softmax's mean sensitivity is {sensitivity}; even shares make it {most}, a single weight of 1 makes it 0.",
+            ),
+            sensitivity=map_slot(sensitivity, "{:.2f}".format),
+            most=lambda n, mask: f"{sensitivity(weights(n, 0.0, mask, False)[0]):.2f}",
         ),
         cache=figure_cache(__name__),
         within=one_thread,

@@ -1,5 +1,7 @@
 """Figure dilution: each position is one step away from every other, with an influence of about 1/n.
 
+The bars show one query's weights: the same row, with more and more keys among which its 1 is shared out.
+
 The influence of position j on position i of one random attention layer is ‖∂y_i/∂x_j‖_F, by exact Jacobians. It falls
 like 1/n off the diagonal and stays on it; it is flat in the distance, because a layer without positions and mask ignores
 order: shuffled inputs give shuffled outputs.
@@ -10,7 +12,7 @@ from functools import cache
 
 import torch
 
-from explorable import Axis, Choice, Control, Explorable, Lines, Sentence, Series, Text
+from explorable import Axis, Bar, Choice, Control, Explorable, Lines, Sentence, Series, Shares, Text
 from explorable.grid import OnGrid
 from explorable.numbers import power_text
 from why_attention.attention import MultiHeadAttention
@@ -75,6 +77,20 @@ influences = OnGrid(compute_influences, n=LENGTHS, positions=[False, True], mask
 
 @cache
 @torch.no_grad()
+def row(n: int, positions: bool) -> torch.Tensor:
+    """Return the weights of one query, the last of the shortest sequence, among the first n keys of the first seed: (n,)."""
+    layer, x = random_layer(0, n)
+    tokens, _ = layer_inputs(x, positions, mask=False)
+    return layer(tokens, need_weights=True)[1][0, LENGTHS[0] - 1].cpu()
+
+
+def bar(n: int) -> Bar:
+    """Return the bar of one length, in colour where the figure has that length."""
+    return Bar(lambda positions: row(n, positions), f"n = {n}", focus=("n", n))
+
+
+@cache
+@torch.no_grad()
 def difference(n: int, positions: bool, mask: bool) -> float:
     """Return the largest change of any output by shuffling the inputs, outputs put back in order."""
     largest = 0.0
@@ -127,22 +143,28 @@ def figure() -> Explorable:
         "dilution",
         title=Text(zh="路都只有一步，影响却按 1/n 变小", en="One step to everywhere, yet influence falls like 1/n"),
         caption=Text(
-            zh="位置越多，每个位置分到的越少。",
-            en="The more positions, the less each of them gets.",
+            zh="一个查询的 1，n 个键来分：键越多，每份越小，影响也越小。",
+            en="One query's 1, shared among n keys: the more keys, the smaller each share, and the smaller its influence.",
         ),
         how_to_read=Text(
-            zh="读图：两幅图的纵轴相同，都是输入 xⱼ 对输出 yᵢ 的影响，也就是雅可比矩阵 ∂yᵢ/∂xⱼ 的 Frobenius 范数，对数刻度。"
-            "一幅的横轴是两个位置的距离，画到 n/2；另一幅的横轴是序列长度。虚线 1/n 供对照。"
-            "细线是三个随机种子，粗线是它们的中位数。一层、一个头的注意力，矩阵和输入都是随机的，没有哪个键独占一行，d = 16。",
-            en="How to read it: upwards in both plots, the influence of input xⱼ on output yᵢ, the Frobenius norm of the Jacobian "
-            "∂yᵢ/∂xⱼ, on a logarithmic axis. Across in one, the distance between the two positions, up to n/2; in the other, "
-            "the length of the sequence. The dashed 1/n is there to compare. Thin lines are three random seeds, bold ones "
-            "their median. One attention layer of one head, random matrices and inputs, so that no key takes most of a row; d = 16.",
+            zh="每一条都是第 8 个查询那一行的注意力权重，总长为 1，一段是一个键：n 加倍，同一个键的那一段就短一半左右。指向一段，可以读到这个键在每个 n 下的份额。"
+            "下面两幅图的纵轴相同，都是输入 xⱼ 对输出 yᵢ 的影响，也就是雅可比矩阵 ∂yᵢ/∂xⱼ 的 Frobenius 范数，对数刻度。"
+            "一幅的横轴是两个位置的距离，画到 n/2；另一幅的横轴是序列长度。虚线 1/n 供对照。细线是三个随机种子，粗线是它们的中位数。",
+            en="Each bar is the row of attention weights of query 8, 1 long, and each part of it is a key: when n doubles, the part "
+            "of the same key is about half as long. Point at a part to read the share of its key at every n. Upwards in both "
+            "plots below, the influence of input xⱼ on output yᵢ, the Frobenius norm of the Jacobian ∂yᵢ/∂xⱼ, on a logarithmic "
+            "axis. Across in one, the distance between the two positions, up to n/2; in the other, the sequence length. The "
+            "dashed 1/n is there to compare. Thin lines are three random seeds, bold ones their median.",
+        ),
+        limits=Text(
+            zh="一层、一个头的注意力，d = 16，矩阵和输入都是随机的，没有哪个键独占一行；训练过的头可以把大部分权重给一个键，那里就没有稀释。长条不用掩码。",
+            en="One attention layer of one head, d = 16, random matrices and inputs, so that no key takes most of a row; a trained "
+            "head may give most of its weight to one key, and then nothing is diluted. The bars know no mask.",
         ),
         controls=[
-            Control("n", LENGTHS, label=Text(zh="序列长度", en="length of the sequence"), symbol="n", start=64),
+            Control("n", LENGTHS, label=Text(zh="序列长度", en="sequence length"), symbol="n", start=64),
             Control("positions", [False, True], label=Text(zh="加上正弦位置编码", en="add sinusoidal positions")),
-            Control("shuffled", [False, True], label=Text(zh="打乱输入", en="shuffle the inputs")),
+            Control("shuffled", [False, True], label=Text(zh="打乱输入", en="shuffle the inputs"), advanced=True),
             Control(
                 "mask",
                 [False, True],
@@ -151,6 +173,12 @@ def figure() -> Explorable:
             ),
         ],
         panels=[
+            Shares(
+                title=Text(zh="一行的 1，分给 n 个键", en="one row's 1, shared among n keys"),
+                bars=[bar(n) for n in LENGTHS],
+                part=Text(zh="键 j", en="key j"),
+                scale=Axis(Text(zh="权重", en="weight"), (0, 1), symbol="a_{8j}", resolution=0.0001),
+            ),
             Lines(
                 title=Text(zh="影响随距离的变化", en="Influence against distance"),
                 x=Axis(Text(zh="距离", en="distance"), lambda n: (-0.02 * n, 0.52 * n), symbol="|i−j|"),
@@ -174,6 +202,7 @@ def figure() -> Explorable:
                     ),
                     Series(lambda n: 2 * [-math.log10(n)], lambda n: [0, n / 2], "1/n", "grey", "square", dashed=True),
                 ],
+                narrow=True,
             ),
             Lines(
                 title=Text(zh="影响随序列长度的变化", en="Influence against length"),
@@ -191,17 +220,23 @@ def figure() -> Explorable:
                         "circle",
                     ),
                 ],
+                narrow=True,
             ),
         ],
+        rows=[1, 2],
         sentence=Sentence(
             Text(
-                zh="{n} 个位置，路都只有一步：一个位置对另一个位置的影响平均是 {others}，乘以 n 是 {times_n}；对自己的影响是 {itself}。"
-                "{test}{difference}{meaning}",
-                en="{n} positions, all one step apart: the influence of one on another is {others} on average, which times n is "
-                "{times_n}; on itself it is {itself}. {test}{difference}{meaning}",
+                zh="{n} 个位置，路都只有一步；一个对另一个的影响平均是 {others}，乘以 n 是 {times_n}。",
+                en="Of {n} positions, each is one step from every other; the influence of one on another averages {others}, times n {times_n}.",
             ),
             others=lambda n, positions, mask: f"{median(on_others(n, positions, mask)):.2g}",
             times_n=lambda n, positions, mask: f"{n * median(on_others(n, positions, mask)):.1f}",
+        ),
+        detail=Sentence(
+            Text(
+                zh="一个位置对自己的影响是 {itself}。{test}{difference}{meaning}",
+                en="The influence of a position on itself is {itself}. {test}{difference}{meaning}",
+            ),
             itself=lambda n, positions, mask: f"{median(on_itself(n, positions, mask)):.1f}",
             test=Choice(
                 lambda shuffled: int(shuffled),

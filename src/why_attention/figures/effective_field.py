@@ -10,7 +10,7 @@ from functools import cache
 import torch
 from torch import Tensor, nn
 
-from explorable import Axis, Control, Explorable, Lines, Sentence, Series, Text
+from explorable import Axis, Control, Explorable, Lines, Sentence, Series, Span, Text
 from why_attention.convolution import ConvolutionStack
 from why_attention.device import pick_device
 from why_attention.figure_cache import figure_cache
@@ -79,8 +79,23 @@ def deviations(k: int, depth: int) -> list[float]:
 
 
 def now(k: int, depth: int) -> list[float]:
-    """Return the heights of a line from the axis through the uniform deviation at a depth to the radius."""
-    return [deviation(uniform_profile(k, depth))] * 2 + [edge(k, depth)]
+    """Return the heights of a line from the uniform deviation at a depth to the radius."""
+    return [deviation(uniform_profile(k, depth)), edge(k, depth)]
+
+
+def read(k: int, depth: int) -> int:
+    """Return how many inputs the output reads."""
+    return len(uniform_profile(k, depth))
+
+
+def holding(k: int, depth: int) -> int:
+    """Return how many positions hold PART of the influence, under uniform kernels."""
+    return positions_holding(PART, uniform_profile(k, depth))
+
+
+def around(count):
+    """Return the ends of so many positions around the output, each 1 wide, as a function of the controls."""
+    return lambda k, depth: (-count(k, depth) / 2, count(k, depth) / 2)
 
 
 def figure() -> Explorable:
@@ -90,22 +105,28 @@ def figure() -> Explorable:
         "effective-field",
         title=Text(zh="读得到，不等于有影响", en="What is read need not have influence"),
         caption=Text(
-            zh="够得到的输入里，真正有影响的那一段。",
-            en="Of all inputs within reach, those that matter.",
+            zh="灰括号：读到的输入；绿底：占九成影响的那些。",
+            en="The grey bracket: inputs that are read. The green strip: those that hold 90 % of the influence.",
         ),
         how_to_read=Text(
-            zh="读图：左图的横轴是输入离输出多远，纵轴是它占全部影响的百分之几；灰线到哪里，感受野就到哪里，"
-            "灰线的高度是所有输入影响都一样时各自的份额。右图两轴都是对数刻度：半径每层长一样多，标准差只按层数的平方根长，现在差多少，看竖线。"
+            zh="左图的横轴是输入离输出多远，纵轴是它占全部影响的百分之几；灰线的高度是所有输入影响都一样时各自的份额。"
+            "两个括号说明读到多少个输入、其中多少个就占九成影响（按均匀核算）。右图两轴都是对数刻度：半径每层长一样多，标准差只按层数的平方根长，现在差多少，看竖线。"
             "“均匀”的每个权重都是 1/k；“随机”的权重均值为 0，服从同一条公式的是影响的平方，所以层数多时大约宽到 √2 倍（细线是三个随机种子，粗线是中位数）。",
-            en="How to read it: on the left, across, how far an input lies from the output, and upwards its share of all "
-            "influence; the grey line ends where the receptive field ends, as high as every share would be if all inputs "
-            "counted alike. On the right, on two logarithmic axes, the radius grows by the same amount with every layer, the standard "
-            "deviation as the square root of their number; the vertical line is the gap between them now. The weights of uniform kernels are 1/k; those of random ones have "
-            "mean 0, so that the squares of their influences follow the law, and deep stacks are about √2 times as wide (thin lines are three "
+            en="On the left, across, how far an input lies from the output, and upwards its share of all influence; the grey line "
+            "is as high as every share would be if all inputs counted alike. The brackets say how many inputs are read, and how "
+            "many of them hold 90 % of the influence under uniform kernels. On the right, on two logarithmic axes, the radius "
+            "grows by the same amount with every layer, the standard deviation as the square root of their number; the vertical "
+            "line is the gap between them now. The weights of uniform kernels are 1/k; those of random ones have mean 0, so that "
+            "the squares of their influences follow the law, and deep stacks are about √2 times as wide (thin lines are three "
             "random seeds, the bold one their median).",
         ),
+        limits=Text(
+            zh="这里的卷积都没有训练过，也没有激活函数；训练、残差和膨胀都能让有影响的那一段变宽，但它总在读到的范围之内。",
+            en="These convolutions are not trained and have no activation function; training, residuals and dilation can widen the "
+            "part that matters, though never beyond what is read.",
+        ),
         controls=[
-            Control("k", KERNELS, label=Text(zh="卷积核大小", en="size of the kernel"), symbol="k"),
+            Control("k", KERNELS, label=Text(zh="卷积核大小", en="kernel size"), symbol="k"),
             Control("depth", DEPTHS, label=Text(zh="层数", en="layers"), symbol="L", start=20),
         ],
         panels=[
@@ -113,12 +134,15 @@ def figure() -> Explorable:
                 title=Text(zh="各个输入的影响", en="Influence of each input"),
                 x=Axis(
                     Text(zh="相对输出的位置", en="position from the output"),
-                    limits=lambda k, depth: (-1.1 * edge(k, depth), 1.1 * edge(k, depth)),
+                    limits=lambda k, depth: (-1.1 * edge(k, depth) - 0.6, 1.1 * edge(k, depth) + 0.6),
                     symbol="j−i",
                 ),
                 y=Axis(
                     Text(zh="占全部影响", en="share of the influence"),
-                    limits=lambda k, depth: (0, 1.15 * uniform_profile(k, depth).max().item()),
+                    limits=lambda k, depth: (
+                        0,
+                        1.42 * uniform_profile(k, depth).max().item(),
+                    ),  # with room for the brackets
                     symbol="|∂y_i/∂x_j|",
                     unit="%",
                     resolution=0.00005,
@@ -134,6 +158,16 @@ def figure() -> Explorable:
                     ),
                     Series(random_profiles, offsets, Text(zh="随机", en="random"), "green", "diamond"),
                     Series(uniform_profile, offsets, Text(zh="均匀", en="uniform"), "green", "square"),
+                ],
+                spans=[
+                    Span(around(read), Text(zh="读到的输入：", en="inputs read: "), read),
+                    Span(
+                        around(holding),
+                        Text(zh="占九成影响：", en="90 % of the influence: "),
+                        holding,
+                        "green",
+                        tinted=True,
+                    ),
                 ],
             ),
             Lines(
@@ -179,7 +213,7 @@ def figure() -> Explorable:
                     ),
                     Series(
                         lambda k, depth: [math.log10(width) for width in now(k, depth)],
-                        lambda depth: [0, math.log10(depth), math.log10(depth)],
+                        lambda depth: 2 * [math.log10(depth)],
                         Text(zh="现在", en="now"),
                         "grey",
                         "wedge",
@@ -189,17 +223,21 @@ def figure() -> Explorable:
         ],
         sentence=Sentence(
             Text(
-                zh="k = {k} 的 {depth} 层卷积跨 {span} 个输入，影响的标准差是 {deviation} 个位置"
-                "（公式 √(L(k²−1)/12) 给出 {law}），{positions} 个位置就占九成影响；"
-                "随机卷积核的标准差是 {drawn}，{drawn_positions} 个位置占九成（三个种子的中位数）。",
-                en="With k = {k} and depth {depth} an output spans {span} inputs; the standard deviation of their influence is "
-                "{deviation} positions (by the law √(L(k²−1)/12) it is {law}), and {positions} positions hold 90 % of it; for random "
-                "kernels it is {drawn}, and {drawn_positions} positions hold 90 % (medians of three seeds).",
+                zh="一个输出读到 {span} 个输入，其中 {positions} 个就占九成影响；影响的标准差是 {deviation} 个位置。",
+                en="An output reads {span} inputs, yet {positions} of them hold 90 % of the influence; its standard deviation is "
+                "{deviation} positions.",
             ),
-            span=lambda k, depth: len(uniform_profile(k, depth)),
+            span=read,
+            positions=holding,
             deviation=lambda k, depth: f"{deviation(uniform_profile(k, depth)):.2f}",
+        ),
+        detail=Sentence(
+            Text(
+                zh="标准差的公式 √(L(k²−1)/12) 给出 {law}。随机卷积核的标准差是 {drawn}，{drawn_positions} 个位置占九成（三个种子的中位数）。",
+                en="By the law √(L(k²−1)/12) the standard deviation is {law}. For random kernels it is {drawn}, and "
+                "{drawn_positions} positions hold 90 % (medians of three seeds).",
+            ),
             law=lambda k, depth: f"{uniform_deviation(k, depth):.2f}",
-            positions=lambda k, depth: positions_holding(PART, uniform_profile(k, depth)),
             drawn=lambda k, depth: f"{deviations(k, depth)[SEEDS // 2]:.2f}",
             drawn_positions=lambda k, depth: sorted(positions_holding(PART, p) for p in random_profiles(k, depth))[
                 SEEDS // 2

@@ -247,6 +247,7 @@ def figure() -> Explorable:
                     Series(profile(convolution_influence), lambda n: range(n), CONVOLUTION, "green", "square"),
                     Series(profile(attention_influence), lambda n: range(n), ATTENTION, "blue", "triangle"),
                 ],
+                narrow=True,
             ),
             Lines(
                 title=Text(zh="token 的多样性随层数的变化", en="Token diversity against depth"),
@@ -282,6 +283,7 @@ def figure() -> Explorable:
                         "circle",
                     ),
                 ],
+                narrow=True,
             ),
         ],
         rows=[3, 2],

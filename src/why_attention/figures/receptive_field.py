@@ -68,40 +68,37 @@ def needed_depth(k: int, distance: int, growth: int, mode: str) -> int:
     return depth_needed(distance, k, causal=mode == "causal", growth=growth)
 
 
-def level(steps: int, L: int) -> tuple[list[float], list[float]]:
-    """Return x and y of a line at a number of steps, over the depths of CURVE, with a drop to the axis at depth L."""
-    nearer, beyond = [depth for depth in CURVE if depth < L], [depth for depth in CURVE if depth > L]
-    y = [math.log10(steps)] * (len(nearer) + 3 + len(beyond))
-    y[len(nearer) + 1] = REACHES[0]  # down and up again
-    return log10_of([*nearer, L, L, L, *beyond]), y
-
-
 def figure() -> Explorable:
     """Return the figure in the page's language."""
     return Explorable(
         "receptive-field",
         title=Text(zh="一层一层够得多远", en="How far each layer reaches"),
         caption=Text(
-            zh="一个输出往回够到哪些输入，颜色是到那里有几条路。",
-            en="Which inputs one output reaches, and by how many paths.",
+            zh="左：一个输出读到哪些值，路怎么走；右：多少层够得多远。",
+            en="Left: what one output reads, and along which paths. Right: how far so many layers reach.",
         ),
         how_to_read=Text(
-            zh="读图：左图里，实心的是最上面那个输出读到的值，连线是它读的路，空心的输入它读不到；"
-            f"只画离它最近的 {WIDTH} 个位置。右图两轴都是对数刻度：斜线说明多少层够得多远，粗的是现在的膨胀方式；"
-            "绿色横线是现在够到的，灰色横线是要够到的，各在相应的层数那里垂到横轴。",
-            en="How to read it: on the left, filled marks are the values that the one output at the top reads, along the "
-            f"lines; inputs that it cannot read are hollow, and only the {WIDTH} positions nearest to it are drawn. On the "
-            "right, on two logarithmic axes, rising lines say how far so many layers reach, the bold one with the dilation "
-            "chosen; the green level is what is reached now and the grey one the distance to cover, and each drops to the axis "
-            "at its number of layers.",
+            zh="左图里，实心的是最上面那个输出读到的值，连线是它读的路，空心的输入它读不到；指向一个值，它读到的那一部分就亮起来。"
+            f"只画离输出最近的 {WIDTH} 个位置。右图两轴都是对数刻度：线说明多少层够得多远，粗的是现在的膨胀方式；"
+            "绿圈是现在的层数，虚线是要够到的距离，灰圈是够到它所需的层数。",
+            en="On the left, filled marks are the values that the one output at the top reads, along the lines; inputs that it "
+            "cannot read are hollow. Point at a value, and what it reads lights up. "
+            f"Only the {WIDTH} positions nearest to the output are drawn. On the right, on two logarithmic axes, lines say how "
+            "far so many layers reach, the bold one with the dilation chosen; the green ring is the depth chosen, the dashed "
+            "line the distance to cover, and the grey ring the depth that it takes.",
+        ),
+        limits=Text(
+            zh="读得到不等于影响大：一层层叠起来，边缘的输入虽然读得到，影响却很小（见下一幅图）。",
+            en="What is read need not have influence: in a deep stack the inputs at the edge are read and hardly matter (see the "
+            "next figure).",
         ),
         controls=[
-            Control("k", KERNELS, label=Text(zh="卷积核大小", en="size of the kernel"), symbol="k"),
+            Control("k", KERNELS, label=Text(zh="卷积核大小", en="kernel size"), symbol="k"),
             Control("depth", list(range(1, 11)), label=Text(zh="层数", en="layers"), symbol="L", start=4),
             Control(
                 "distance",
                 DISTANCES,
-                label=Text(zh="要够到的距离", en="distance to cover"),
+                label=Text(zh="要够到的距离", en="distance"),
                 symbol="|i−j|",
                 start=1000,
             ),
@@ -138,6 +135,7 @@ def figure() -> Explorable:
                 y=Axis(Text(zh="层", en="layer"), limits=lambda depth: (-0.4, depth + 0.4), symbol="l"),
                 color="green",
                 mark="square",
+                lit=True,
             ),
             Lines(
                 title=Text(zh="够得多远", en="How far it reaches"),
@@ -149,15 +147,23 @@ def figure() -> Explorable:
                 ]
                 + [
                     Series(
-                        lambda k, distance, growth, mode: level(distance, needed_depth(k, distance, growth, mode))[1],
-                        lambda k, distance, growth, mode: level(distance, needed_depth(k, distance, growth, mode))[0],
+                        lambda distance: 2 * [math.log10(distance)],
+                        [math.log10(CURVE[0]), math.log10(CURVE[-1])],
                         Text(zh="距离", en="distance"),
                         "grey",
                         "cross",
+                        dashed=True,
                     ),
                     Series(
-                        lambda k, depth, growth, mode: level(reach(k, depth, growth, mode), depth)[1],
-                        lambda depth: level(1, depth)[0],
+                        lambda distance: [math.log10(distance)],
+                        lambda k, distance, growth, mode: [math.log10(needed_depth(k, distance, growth, mode))],
+                        Text(zh="需要", en="needed"),
+                        "grey",
+                        "circle",
+                    ),
+                    Series(
+                        lambda k, depth, growth, mode: [math.log10(reach(k, depth, growth, mode))],
+                        lambda depth: [math.log10(depth)],
                         Text(zh="现在", en="now"),
                         "green",
                         "circle",
@@ -167,10 +173,9 @@ def figure() -> Explorable:
         ],
         sentence=Sentence(
             Text(
-                zh="k = {k} 的{kind}{dilations}，要够到 {distance} 步之外需要 {needed} 层；"
-                "现在的 {depth} 层跨 {span} 个输入，读到其中 {count} 个，最远够到 {reach} 步。",
-                en="A {kind} CNN with k = {k}{dilations} needs {needed} layers for a distance of {distance}; at depth "
-                "{depth} it spans {span} inputs, reads {count} of them and reaches {reach} steps.",
+                zh="k = {k} 的{kind}{dilations}：{depth} 层够到 {reach} 步，够到 {distance} 步要 {needed} 层。",
+                en="A {kind} CNN with k = {k}{dilations}: depth {depth} reaches {reach} steps; a distance of {distance} needs "
+                "{needed} layers.",
             ),
             kind=Choice(
                 lambda mode: ["causal", "centred"].index(mode),
@@ -184,10 +189,16 @@ def figure() -> Explorable:
                     Text(zh="，膨胀每层乘 4", en=" and dilations that grow fourfold"),
                 ],
             ),
+            reach=reach,
             needed=needed_depth,
+        ),
+        detail=Sentence(
+            Text(
+                zh="{depth} 层跨 {span} 个输入，读到其中 {count} 个。",
+                en="At depth {depth} an output spans {span} inputs and reads {count} of them.",
+            ),
             span=lambda k, depth, growth: span(stack(k, depth, growth)),
             count=lambda k, depth, growth: int(support(stack(k, depth, growth)).sum()),
-            reach=reach,
         ),
         cache=figure_cache(__name__),
         within=one_thread,
