@@ -3,8 +3,8 @@
 import LOOK from "../look.json" with { type: "json" };
 import { element, node } from "./elements.js";
 
-const OFF = 14; // pixels from the pointer
-const ABOVE = 44; // pixels above a finger, which covers what is nearer
+const FROM_POINTER = 14; // pixels from the pointer
+const ABOVE_FINGER = 44; // pixels above a finger, which covers what is nearer
 const RIM = 4; // pixels to the window's edges, at least
 
 // A small picture of a series' mark, in its colour; nothing for words without one.
@@ -20,8 +20,8 @@ function groupOf({ place: head, said }) {
 
 // Where a tip begins that lies between two edges if it can: after the point or, without room there, before it.
 function beside(point, size, [low, high]) {
-  const after = point + OFF;
-  return after + size <= high || point - OFF - size < low ? after : point - OFF - size;
+  const after = point + FROM_POINTER;
+  return after + size <= high || point - FROM_POINTER - size < low ? after : point - FROM_POINTER - size;
 }
 
 const keepIn = (start, size, room) => Math.max(RIM, Math.min(start, room - size - RIM));
@@ -45,7 +45,7 @@ export function makeTip(stage) {
     const { width, height } = tip.getBoundingClientRect();
     const edges = stage.getBoundingClientRect();
     const room = document.documentElement;
-    let [left, top] = [beside(clientX, width, [RIM, Math.min(edges.right, room.clientWidth - RIM)]), clientY - ABOVE - height];
+    let [left, top] = [beside(clientX, width, [RIM, Math.min(edges.right, room.clientWidth - RIM)]), clientY - ABOVE_FINGER - height];
     if (pointerType === "touch" && top >= RIM) left = clientX - width / 2;
     if (pointerType !== "touch") top = beside(clientY, height, [RIM, Math.min(edges.bottom, innerHeight - RIM)]);
     const box = tip.offsetParent.getBoundingClientRect();

@@ -14,7 +14,7 @@ const AFTER = 3; // pixels at the right, for the ring of a cell
 const LETTER = 7; // pixels: how wide a letter of a tick is, at most
 const NUMBERS = { log10: false }; // of rows and columns, as an axis
 const LINE = 9; // pixels from word to word, at least: with less, some words are left out
-const APART = 28; // pixels from number to number, at least
+const TICK_TO_TICK = 28; // pixels from number to number, at least
 const BAND = 4; // pixels: how thick the colour of a word is
 const STEPS = {
   ArrowUp: [-1, 0],
@@ -118,7 +118,7 @@ class Heatmap {
 
   // The numbers of the rows or columns that have a tick: as many as their words, or round ones, have room.
   ticked(words, count) {
-    if (!words) return [...new Set([1, ...ticksOf(NUMBERS, [1, count], this.cell * count, () => APART, true).map(({ at }) => at)])];
+    if (!words) return [...new Set([1, ...ticksOf(NUMBERS, [1, count], this.cell * count, () => TICK_TO_TICK, true).map(({ at }) => at)])];
     return words.map((_, i) => i + 1).filter((number) => (number - 1) % Math.ceil(LINE / this.cell) === 0);
   }
 
