@@ -10,7 +10,7 @@ from playwright.sync_api import Page
 
 SHOWN = {  # the figures of a page, in their order
     "index": ["influence"],
-    "recurrence": ["unrolled-rnn", "time-chain", "gradient-decay"],
+    "recurrence": ["unrolled-rnn", "time-chain", "gradient-decay", "gates"],
     "convolution": ["sliding-window", "receptive-field", "effective-field"],
     "attention": ["one-query", "attention-map", "dilution"],
     "comparison": ["influence", "cost"],
