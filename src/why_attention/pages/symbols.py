@@ -91,7 +91,7 @@ SYMBOLS = (
     Symbol("d_k", "", "", "", Text(zh="查询和键的分量个数", en="components of a query and of a key")),
     Symbol("d_v", "", "", "", Text(zh="值的分量个数", en="components of a value")),
     Symbol("s_{ij}", "", "s_{ij}", "", Text(zh="查询 $i$ 给键 $j$ 打的分", en="score that query $i$ gives to key $j$")),
-    Symbol("A", "", "", r"L \times S", Text(zh="权重，每行之和为 1", en="weights: each row adds up to 1")),
+    Symbol("A", "", "A", r"L \times S", Text(zh="权重，每行之和为 1", en="weights: each row adds up to 1")),
     Symbol(
         "a_{ij}", "", "a_{ij}", "", Text(zh="查询 $i$ 给键 $j$ 的权重", en="weight that query $i$ gives to key $j$")
     ),
