@@ -30,6 +30,8 @@ ONE_MORE = Companion(lambda n: np.eye(n + 1), "companion")
         (Graph([[0, 0, 0]], [[0, 0, 1]], "graph", UNIT, UNIT), "scale None and color None: give one of the two"),
         (lines(focus=("n", 3)), "focus at n = 3"),
         (lines(focus=("m", 1)), "focus at m = 1"),
+        (lines(focus=lambda m: True), r"line focus depends on \['m'\]"),
+        (lines(focus=lambda n: [True]), r"line focus at n=1 gave the shape \(1,\)"),
         (lines(visible_if="m"), "'m'"),
         (lines(visible_if="n"), "'n'.*no checkbox"),
         (Lines("l", UNIT, UNIT, [Series([0, 1], [0, 1], 31 * "l")]), "31 letters wide, a Chinese one as 2: at most 20"),
