@@ -11,11 +11,16 @@ import pytest
 from PIL import Image
 from small_figures import UNIT, N, figure, graph, heatmap, lines
 
-from explorable import Axis, Companion, Graph, Lines, Series
+from explorable import Arcs, Axis, Companion, Graph, Lines, Series
 from explorable.frames import View
 
 DECADES = Axis("size", (-3, 0), log10=True, resolution=0.01)
 ONE_MORE = Companion(lambda n: np.eye(n + 1), "companion")
+
+
+def arcs(matrix=lambda n: np.eye(n), **options):
+    words = {"row_words": lambda n: n * ["a"], "column_words": lambda n: n * ["b"]}
+    return Arcs(matrix, "arcs", "row", "column", UNIT, **words | options)
 
 
 @pytest.mark.parametrize(
@@ -64,6 +69,10 @@ ONE_MORE = Companion(lambda n: np.eye(n + 1), "companion")
         (heatmap(column_words=lambda n: (n + 1) * ["a"]), "2 column_words for 1"),
         (heatmap(row_words=["a b", "", "c"]), r"\['a b', ''\] among 3"),
         (heatmap(row_words=lambda m: ["a"]), r"depends on \['m'\]"),
+        (heatmap(faint_at=("n", 3)), "faint at n = 3, which no control offers"),
+        (arcs(row_words=["a", "b"]), r"arcs.*2 row_words for 1"),
+        (arcs(column_words=["a b"]), r"\['a b'\] among 1"),
+        (arcs(color="red"), "'red'"),
     ],
 )
 def test_a_panel_that_could_not_be_drawn_is_refused_by_name(panel, words):
@@ -90,6 +99,8 @@ def picture(*panels, **options):
         Lines("nothing", UNIT, DECADES, [Series(2 * [[-math.inf] * 2], [0, 1], "a"), Series([-1, -1], [0, 1], "b")]),
         Lines("large", Axis("size", (-1e300, 1e300)), UNIT, [Series([0, 1], [-1e300, 1e300], "line")]),
         graph(),
+        arcs(),
+        arcs(lambda n: np.full((n, n), -np.inf), through="c"),
     ],
 )
 def test_every_kind_has_a_still_picture_also_of_nothing_and_of_the_largest(panel):
