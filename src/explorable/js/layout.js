@@ -69,7 +69,7 @@ export function makeStage({ panels: specs, rows }, words) {
   }
   // Every plot is as high as lets all of them stand on one screen.
   function heightsOf(lines) {
-    const weights = inRows.map((row) => (row.some(({ beside }) => beside) ? SQUARE : 1));
+    const weights = inRows.map((row) => (row.some(({ square }) => square) ? SQUARE : 1));
     const all = weights.reduce((sum, weight, i) => sum + weight * lines[i], 0);
     const heights = TALL[width < NARROW ? "narrow" : "wide"];
     return weights.map((weight) => Math.min(heights[0], weight * heights[Math.min(all, heights.length) - 1]));
