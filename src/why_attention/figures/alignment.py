@@ -219,7 +219,7 @@ def figure() -> Explorable:
         sentence=Sentence(
             Text(
                 zh="{model}写对 {n} 个词里的 {right} 个；{n} 个词的句子，整句全对的有 {share}。",
-                en="{model} gets {right} of {n} words right; of all sentences this long, {share} come out without a mistake.",
+                en="{model} gets {right} of {n} words right; of sentences this long, {share} have no mistake.",
             ),
             model=Choice(
                 lambda attention: int(attention),
