@@ -28,13 +28,14 @@ export function makeStage({ panels: specs, rows }, words) {
   // The widths of panels of a line: all alike, but for one that needs more, for which the others give way.
   function widthsOf(panels, side) {
     const room = share(side);
-    const larger = panels.map(({ narrowest }) => narrowest).filter((narrowest) => narrowest > room);
-    const rest = larger.reduce((left, narrowest) => left - narrowest, side * room) / Math.max(1, side - larger.length);
-    return panels.map(({ narrowest }) => (narrowest > room ? narrowest : rest));
+    const least = panels.map(({ narrowest }) => Math.min(narrowest, share(1)));
+    const larger = least.filter((one) => one > room);
+    const rest = larger.reduce((left, one) => left - one, side * room) / Math.max(1, side - larger.length);
+    return least.map((one) => (one > room ? one : rest));
   }
   function fits(panels, side) {
     const widths = widthsOf(panels, side);
-    const enough = (width, i) => width >= panels[i].narrowest && width >= LEAST * share(side);
+    const enough = (width, i) => width >= Math.min(panels[i].narrowest, share(1)) && width >= LEAST * share(side);
     return widths.every(enough) && widths.reduce((sum, width) => sum + width, 0) < side * share(side) + 1;
   }
   // A row as lines of panels: as many side by side as have room, of four rather two and two than three and one. Returns each
@@ -83,12 +84,13 @@ export function makeStage({ panels: specs, rows }, words) {
       if (style.margin !== places[i].margin) style.margin = places[i].margin;
       return panel.draw(view, { width: places[i].width, height: heights[places[i].line], first: row[i - places[i].column] });
     });
+    const farthest = Math.max(...row.map((panel, i) => places[i].start + (panel.widest ?? 0)));
     bars.draw(view, (i, count) => {
       const [first, last] = [places[i], places[i + count - 1]];
       const inOne = first.line === last.line; // or else below all lines
       const { span } = last;
       const area = areaOf({ line: last.line, column: inOne ? first.column : 0, span }, 1, inOne ? count : COLUMNS / span);
-      const [left, right] = [first.start + row[i].box.left, inOne ? last.start + row[i + count - 1].widest : width];
+      const [left, right] = [first.start + row[i].box.left, inOne ? last.start + row[i + count - 1].widest : farthest];
       const start = inOne ? (first.column * span * (width + gap())) / COLUMNS : 0;
       return { area, left: left - start, right: right - start };
     });

@@ -13,7 +13,7 @@ const TOP = 34; // pixels above the matrix, for title and name of the rows
 const AFTER = 3; // pixels at the right, for the ring of a cell
 const LETTER = 7; // pixels: how wide a letter of a tick is, at most
 const NUMBERS = { log10: false }; // of rows and columns, as an axis
-const LINE = 9; // pixels from word to word, at least: with less, some words are left out
+const [WORDS_APART, LETTERS_APART] = [12, 9]; // pixels from word to word, at least: with less, some are left out
 const NUMBERS_APART = 28; // pixels from number to number, at least
 const BAND = 4; // pixels: how thick the colour of a word is
 const STEPS = {
@@ -120,7 +120,8 @@ class Heatmap {
   // The numbers of the rows or columns that have a tick: as many as their words, or round ones, have room.
   ticked(words, count) {
     if (!words) return [...new Set([1, ...ticksOf(NUMBERS, [1, count], this.cell * count, () => NUMBERS_APART, true).map(({ at }) => at)])];
-    return words.map((_, i) => i + 1).filter((number) => (number - 1) % Math.ceil(LINE / this.cell) === 0);
+    const apart = words.some((word) => word.length > 1) ? WORDS_APART : LETTERS_APART;
+    return words.map((_, i) => i + 1).filter((number) => (number - 1) % Math.ceil(apart / this.cell) === 0);
   }
 
   // A word or a number at a row or column; a word in its colour.

@@ -254,13 +254,10 @@ def figure() -> Explorable:
                 en="{state}, it is right on {accuracy} of what repeats; here it expects {guess} next ({probability}).",
             ),
             state=Choice(
-                lambda ablate: [NOTHING, *(name_of(layer, head) for layer, head in HEADS)].index(ablate),
+                lambda ablate: int(ablate != NOTHING),
                 [
                     Text(zh="四个头都在", en="With all four heads"),
-                    *(
-                        Text(zh=f"去掉第 {layer} 层第 {head} 头", en=f"Without head {head} of layer {layer}")
-                        for layer, head in HEADS
-                    ),
+                    Text(zh="去掉一个头以后", en="With one head taken out"),
                 ],
             ),
             accuracy=lambda ablate: share(measures(ablate)["accuracy"]),
