@@ -11,7 +11,7 @@ import { fill } from "../js/words.js";
 import LOOK from "../look.json" with { type: "json" };
 
 const NEAREST_NODES = 8; // pixels from node to node across, at least; with less room panels stand under each other
-const [BARE, NEAREST_BARE] = [10, 5]; // pixels beside a plot without an axis at its left, and from node to node
+const [BARE, NEAREST_BARE] = [10, 4.4]; // pixels beside a plot without an axis at its left, and from node to node
 const REACH = 14; // pixels around the plot, in which a pointer still means a node
 const OUTSTANDING = 1.35; // how much larger the nodes of the last round are
 const UPWARDS = { ArrowUp: 1, ArrowDown: -1 };
