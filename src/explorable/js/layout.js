@@ -30,7 +30,7 @@ export function makeStage({ panels: specs, rows }, words) {
     const room = share(side);
     const larger = panels.map(({ narrowest }) => narrowest).filter((narrowest) => narrowest > room);
     const rest = larger.reduce((left, narrowest) => left - narrowest, side * room) / Math.max(1, side - larger.length);
-    return panels.map(({ narrowest }) => (narrowest > room ? narrowest : rest));
+    return panels.map(({ narrowest }) => Math.min(width, narrowest > room ? narrowest : rest));
   }
   function fits(panels, side) {
     const widths = widthsOf(panels, side);
