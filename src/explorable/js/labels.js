@@ -50,10 +50,16 @@ function covered({ trace, others, weight }, box, own) {
 // trace, others: of its line, and of those around it.  Returns for each {box, at, side}, or null.
 export function placeLabels(items, room) {
   const placed = [];
-  const cost = (item, box) => {
+  // What it costs a name to stand in a box, or Infinity if that is more than `most`.
+  const cost = (item, box, most) => {
     if (box.left < room.left || box.right > room.right || box.top < room.top || box.bottom > room.bottom) return Infinity;
     if (placed.some((one) => one && meet(one.box, box, BETWEEN))) return Infinity;
-    return items.reduce((sum, other) => sum + covered(other, box, other === item), 0);
+    let sum = 0;
+    for (const other of items) {
+      sum += covered(other, box, other === item);
+      if (sum > most) return Infinity;
+    }
+    return sum;
   };
   for (const item of items) {
     let [best, least] = [null, item.spare ? 0.5 * item.width : Infinity];
@@ -64,7 +70,7 @@ export function placeLabels(items, room) {
         const taste = (1 - at / last || 0) * 12 + side - (stays ? STAY : 0);
         if (taste >= least) return;
         const box = boxAt(place, turn, item);
-        const all = taste + cost(item, box);
+        const all = taste + cost(item, box, least - taste);
         if (all < least) [best, least] = [{ box, at, side }, all];
       });
     });
@@ -72,7 +78,7 @@ export function placeLabels(items, room) {
       const [px, py] = item.trace.samples.at(-1) ?? [room.right, room.bottom];
       for (const box of boxesIn(room, item)) {
         const far = Math.hypot((box.left + box.right) / 2 - px, (box.top + box.bottom) / 2 - py);
-        const all = far + cost(item, box);
+        const all = far + cost(item, box, least - far);
         if (all < least) [best, least] = [{ box, at: -1, side: -1 }, all];
       }
     }

@@ -28,6 +28,8 @@ export class Trace {
     this.length = 0;
     points.forEach((point, i) => this.add(points[Math.max(0, i - 1)], point));
     this.samples = this.sampled();
+    const ends = this.pieces.flatMap(({ a, b }) => [a[1], b[1]]);
+    [this.top, this.bottom] = [Math.min(...ends), Math.max(...ends)];
   }
 
   add(before, after) {
@@ -65,13 +67,14 @@ export class Trace {
     });
   }
 
-  // Pixels of the width of a box in which the line runs through it, and half of those in which it is near.
+  // About how many pixels of the line lie in a box, and a share of those that come near it.
   covered({ left, right, top, bottom }, near) {
     let sum = 0;
-    if (right < this.box.left || left > this.box.right) return 0;
+    if (right < this.box.left || left > this.box.right || bottom + near < this.top || top - near > this.bottom) return 0;
     for (let column = this.columnOf(left); column <= this.columnOf(right); column++) {
-      if (this.low[column] <= bottom && this.high[column] >= top) sum += COLUMN;
-      else if (this.low[column] <= bottom + near && this.high[column] >= top - near) sum += COLUMN / 4;
+      const inside = Math.min(this.high[column], bottom) - Math.max(this.low[column], top);
+      if (inside >= 0) sum += Math.max(COLUMN, inside);
+      else if (inside >= -near) sum += COLUMN / 4;
     }
     return sum;
   }

@@ -25,6 +25,7 @@ class Series:
     x and y: arrays, or functions of controls; all x outside the limits, and the series is not drawn.  focus: (control,
     value) at which the family is drawn whole and in colour, or a function of controls that tells whether it is;
     elsewhere only its median is, in grey.  visible_if: the checkbox without which the series is not drawn.
+    A series of one place is a ring; an upright line, and a level grey one of two places, is a thin guide.
     """
 
     y: Callable[..., Any] | Any
