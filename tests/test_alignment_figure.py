@@ -6,12 +6,13 @@ import random
 import numpy as np
 import pytest
 import torch
+from chromium import Visit, page_of
 from figure_reading import Reading
 
 from why_attention.figures import alignment
 from why_attention.tasks import translation
 
-MATRIX, LINES = 0, 1
+ARCS, MATRIX, LINES = 0, 1, 2
 KEPT = 0.0101  # half the resolution of a decade of weight
 LENGTHS = [4, 8, 12, 16, 20, 24]
 
@@ -120,5 +121,81 @@ def test_the_sentence_tells_where_each_breaks(figure):
         assert good[: at(last) + 1] == [True] * (at(last) + 1)
         assert last == translation.LENGTHS[-1] or not good[at(last) + 1]
         assert figure.words(f"{model}_steps") == f"{min(steps[model])}–{max(steps[model])}"
-    assert "注意力写对 8 个。" in figure.sentence() and "对应的词平均分到" in figure.sentence()
-    assert "没有注意力权重" in figure.sentence(attention=False) and "平均分到" not in figure.sentence(attention=False)
+    for model, attention in (("attention", True), ("bottleneck", False)):
+        for n in LENGTHS:
+            assert figure.words("share", n=n, attention=attention) == f"{medians[model][at(n)]:.2f}"
+    assert figure.words("share", n=9) == "—"  # no sentence of that length was tested
+    assert figure.sentence().startswith("注意力写对 8 个词里的 8 个；")
+    assert "对应的词平均分到" in figure.figure.at()["detail"]
+    bottleneck = figure.figure.at(attention=False)["detail"]
+    assert "没有注意力权重" in bottleneck and "平均分到" not in bottleneck
+
+
+# The arcs
+
+
+@pytest.mark.parametrize("attention", [False, True])
+@pytest.mark.parametrize("n", LENGTHS)
+def test_the_arcs_are_the_matrix_beside_them(figure, n, attention):
+    arcs, cells, _ = figure.figure.at(n=n, attention=attention)["panels"]
+    assert (arcs["matrix"] == cells["matrix"]).all() and (arcs["limits"] == cells["limits"]).all()
+    assert (arcs["rowWords"], arcs["columnWords"]) == (cells["rowWords"], cells["columnWords"])
+
+
+@pytest.fixture(params=[320, 390, 1280])
+def page(request, browser, tmp_path):
+    (tmp_path / "page.html").write_text(page_of([alignment.figure()]), encoding="utf-8")
+    visit = Visit(browser, viewport={"width": request.param, "height": 844})
+    yield visit.open((tmp_path / "page.html").as_uri())
+    visit.close()
+
+
+WIDTHS = """(figure) => [...figure.querySelectorAll("path.arc")].map((path) => parseFloat(path.style.strokeWidth))"""
+
+
+def test_every_weight_above_the_scale_has_an_arc_the_wider_the_larger(page, figure):
+    weights = matrix(figure).ravel()
+    seen = weights[weights > -2]
+    widths = page.locator("figure.explorable").evaluate(WIDTHS)
+    assert len(widths) == len(seen)
+    assert (np.argsort(widths, kind="stable") == np.argsort(10 ** seen.clip(max=0), kind="stable")).mean() > 0.9
+
+
+def test_without_attention_all_words_pass_through_one_hub(page, figure):
+    page.locator('[name="attention"]').uncheck()
+    words = [len(labels(figure, side, attention=False)) for side in ("row_words", "column_words")]
+    assert page.locator("path.arc").count() == sum(words)
+    assert page.locator(".hub").count() == 1 and page.locator(".hub-name").text_content() == "c"
+
+
+def test_words_stand_in_order_apart_and_inside_at_every_length(page):
+    inside = """([n]) => {
+      const figure = document.querySelector("figure"), input = figure.querySelector('[name="n"]');
+      input.value = n;
+      input.dispatchEvent(new Event("input", { bubbles: true }));
+      const svg = figure.querySelector(".stage > svg"), { left, right, bottom } = svg.getBoundingClientRect();
+      const boxes = [...svg.querySelectorAll(".arc-word")].map((word) => word.getBoundingClientRect());
+      const out = boxes.filter((box) => box.left < left - 2 || box.right > right + 2 || box.bottom > bottom + 2);
+      const overlaps = boxes.filter((box, i) => boxes.some((other, k) => k > i && box.left < other.right && other.left < box.right &&
+        Math.min(box.bottom, other.bottom) - Math.max(box.top, other.top) > 4));
+      return [out.length, overlaps.length, boxes.length];
+    }"""
+    for place, n in enumerate(LENGTHS):
+        out, overlaps, count = page.evaluate(inside, [place])
+        assert (out, overlaps) == (0, 0) and n < count <= 2 * n + 1
+
+
+def test_a_picked_word_lights_its_arcs_and_the_cell_beside(page):
+    arcs = page.locator(".stage > svg").first
+    arcs.focus()
+    arcs.press("ArrowDown")
+    arcs.press("ArrowDown")
+    lit = page.locator("path.arc.lit")
+    assert 1 <= lit.count() < page.locator("path.arc").count()
+    assert page.locator(".arc-word.lit").count() == 2
+    assert page.locator("rect.ring").get_attribute("display") == "inline"
+    said = page.locator(".readout").inner_text()
+    row, column = page.locator(".arc-word.lit").all_text_contents()[::-1]
+    assert said.startswith(f"译文 i 2: {row}，原文 j 1: {column}：{row} ← {column} ")
+    arcs.press("Escape")
+    assert page.locator("path.arc.lit, .arc-word.lit").count() == 0

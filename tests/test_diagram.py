@@ -10,7 +10,7 @@ from small_figures import N, figure
 
 from explorable import Diagram, Edge, Node, set_language
 
-SCHEMATICS = ["one_query", "unrolled_rnn", "sliding_window"]
+SCHEMATICS = ["one_query", "unrolled_rnn", "sliding_window", "gates", "transformer_block"]
 A, B, C = Node("a", 0, 0, symbol="x_1", color="green"), Node("b", 1, 0, label="dog"), Node("c", 1, 1, shape="circle")
 
 

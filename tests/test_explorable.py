@@ -158,6 +158,42 @@ def test_at_shows_a_family_out_of_focus_as_its_median_and_no_hidden_line():
     np.testing.assert_allclose(family["y"], [[8, 2]], atol=0.0051)
 
 
+@pytest.mark.parametrize("n", [1, 2, 3, 4])  # 3 is off the grid
+def test_a_focus_may_be_a_function_of_controls(n):
+    series = Series(lambda n: np.outer([1, 2, 6], [n, n]), [0, 1], "family", focus=lambda n: n > 2)
+    (family,) = figure(Lines("lines", UNIT, UNIT, [series])).at(n=n)["panels"][0]["series"]
+    assert (family["inFocus"], len(family["y"])) == ((True, 3) if n > 2 else (False, 1))
+
+
+def test_the_key_of_the_still_picture_names_what_the_start_shows():
+    def one(label, **options):
+        return Series([0, 1], options.pop("x", [0, 1]), label, **options)
+
+    panel = Lines(
+        "lines",
+        UNIT,
+        UNIT,
+        [
+            one("plain", mark="square"),
+            one("chosen", focus=("cell", "a")),
+            one("other", focus=("cell", "b")),
+            one("least", color="green", focus=lambda n: n == 1),
+            one("most", focus=lambda n: n > 1),
+            one("beyond", x=[2, 3]),
+            one("hidden", visible_if="causal"),
+        ],
+    )
+    html = figure(panel, controls=[N, CELL, FLAG]).html()
+    key = re.search('<ul class="key"><li>lines (.*?)</li></ul>', html)[1]
+    assert re.findall('<span class="(.*?)">(.) (.*?)</span>', key) == [
+        ("vermilion", "■", "plain"),
+        ("vermilion", "●", "chosen"),
+        ("grey", "●", "other"),
+        ("green", "●", "least"),
+        ("grey", "●", "most"),
+    ]
+
+
 def test_at_takes_what_it_is_not_told_from_the_controls_and_moves_none():
     made = many()
     made.n = 2

@@ -122,7 +122,8 @@ COLOURS = """(tint) => {
   }
   for (const mark of figure.querySelectorAll(".stage :is(path, circle, rect, line, polygon, polyline, ellipse)")) {
     const style = getComputedStyle(mark), box = mark.getBoundingClientRect();
-    if (mark.closest(".grid, .color-bar, .none, defs") || !shown(mark) || !(box.width || box.height)) continue;
+    // A grid, a scale, the glow around a mark, and beside what is lit the rest, are there to be faint.
+    if (mark.closest(".grid, .color-bar, .none, .glow, .tracing .edge:not(.traced), .tracing .arc:not(.lit), defs") || !shown(mark) || !(box.width || box.height)) continue;
     const fill = style.fill !== "none" && inked(mark, style.fill, style.fillOpacity);
     const stroke = style.stroke !== "none" && parseFloat(style.strokeWidth) > 0 && inked(mark, style.stroke, style.strokeOpacity);
     const inks = [fill, stroke].filter((ink) => ink && ink[3] > 0).map((ink) => over(ink, paper));

@@ -730,7 +730,10 @@ EXEMPT = {  # public names that no case calls, and why
     **{f"checks.{name}": "every layer's case calls it" for name in CHECKS},
     **{f"explorable.{name}": "the case of Explorable calls it" for name in ("Axis", "Series", "Lines")},
     **{f"explorable.{name}": "tests/test_explorable.py gives it hostile frames" for name in ("Heatmap", "Graph")},
-    **dict.fromkeys([*RECORDS, "explorable.Rule", "explorable.Companion"], "a record"),
+    "explorable.Diagram": "tests/test_diagram.py gives it hostile functions",
+    **dict.fromkeys(
+        [*RECORDS, "explorable.Rule", "explorable.Companion", "explorable.Node", "explorable.Edge"], "a record"
+    ),
     **dict.fromkeys(["timing.machine", "device.pick_device"], "takes nothing, and tells of the machine"),
     "norms.frobenius_norm": "the cases of influence and of effective_field call it",
     "cost.counted_flops": "calls what it is given",

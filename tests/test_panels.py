@@ -11,12 +11,17 @@ import pytest
 from PIL import Image
 from small_figures import UNIT, N, figure, graph, heatmap, lines
 
-from explorable import Axis, Bar, Companion, Graph, Lines, Series, Shares
+from explorable import Arcs, Axis, Bar, Companion, Graph, Lines, Series, Shares
 from explorable.frames import View
 
 DECADES = Axis("size", (-3, 0), log10=True, resolution=0.01)
 HALVES = Bar([0.5, 0.5], "halves")
 ONE_MORE = Companion(lambda n: np.eye(n + 1), "companion")
+
+
+def arcs(matrix=lambda n: np.eye(n), **options):
+    words = {"row_words": lambda n: n * ["a"], "column_words": lambda n: n * ["b"]}
+    return Arcs(matrix, "arcs", "row", "column", UNIT, **words | options)
 
 
 @pytest.mark.parametrize(
@@ -30,6 +35,8 @@ ONE_MORE = Companion(lambda n: np.eye(n + 1), "companion")
         (Graph([[0, 0, 0]], [[0, 0, 1]], "graph", UNIT, UNIT), "scale None and color None: give one of the two"),
         (lines(focus=("n", 3)), "focus at n = 3"),
         (lines(focus=("m", 1)), "focus at m = 1"),
+        (lines(focus=lambda m: True), r"line focus depends on \['m'\]"),
+        (lines(focus=lambda n: [True]), r"line focus at n=1 gave the shape \(1,\)"),
         (lines(visible_if="m"), "'m'"),
         (lines(visible_if="n"), "'n'.*no checkbox"),
         (Lines("l", UNIT, UNIT, [Series([0, 1], [0, 1], 31 * "l")]), "31 letters wide, a Chinese one as 2: at most 20"),
@@ -71,6 +78,10 @@ ONE_MORE = Companion(lambda n: np.eye(n + 1), "companion")
         (Shares("bars", [Bar(lambda n: [-1.0, 2.0], "torn")], "part", UNIT), "'torn' go down to -1"),
         (Shares("bars", [Bar([1], "all", focus=("n", 3))], "part", UNIT), "focus at n = 3"),
         (Shares("bars", [HALVES], "part", UNIT, mark="star"), "'star'"),
+        (heatmap(faint_at=("n", 3)), "faint at n = 3, which no control offers"),
+        (arcs(row_words=["a", "b"]), r"arcs.*2 row_words for 1"),
+        (arcs(column_words=["a b"]), r"\['a b'\] among 1"),
+        (arcs(color="red"), "'red'"),
     ],
 )
 def test_a_panel_that_could_not_be_drawn_is_refused_by_name(panel, words):
@@ -98,6 +109,8 @@ def picture(*panels, **options):
         Lines("large", Axis("size", (-1e300, 1e300)), UNIT, [Series([0, 1], [-1e300, 1e300], "line")]),
         graph(),
         Shares("bars", [HALVES, Bar(lambda n: [1 / n] * n, "even")], "part", UNIT),
+        arcs(),
+        arcs(lambda n: np.full((n, n), -np.inf), through="c"),
     ],
 )
 def test_every_kind_has_a_still_picture_also_of_nothing_and_of_the_largest(panel):

@@ -27,16 +27,24 @@ def test_every_module_comes_once_and_after_those_that_it_imports(tmp_path):
     assert "import" not in script.join(tmp_path / "a.js")
 
 
+def test_what_a_module_does_not_export_is_its_own(tmp_path):
+    (tmp_path / "a.js").write_text("const own = 1;\nexport const a = own;\n", encoding="utf-8")
+    (tmp_path / "b.js").write_text(
+        'import { a } from "./a.js";\nconst own = 2;\nexport const b = a + own;\n', encoding="utf-8"
+    )
+    assert evaluate(script.join(tmp_path / "b.js"), "[a, b, typeof own]") == [1, 3, "undefined"]
+
+
 def test_the_widget_is_a_module_with_one_default_export_and_no_import():
     assert re.findall(r".*\bexport\b.*", script.WIDGET) == ["export default { render };"]
     assert not re.search(r"^\s*import\b", script.WIDGET, re.MULTILINE)
     check(script.WIDGET, ".mjs")
 
 
-def test_the_page_script_is_classic_and_no_two_modules_define_one_name():
+def test_the_page_script_is_classic_and_no_two_modules_export_one_name():
     assert not re.search(r"^\s*(import|export)\b", script.PAGE, re.MULTILINE)
     check(script.PAGE, ".cjs")
-    check(script.join(*script.PANELS, PAGE_JS), ".mjs")  # a module refuses a second function of one name too
+    check(script.join(*script.PANELS, PAGE_JS), ".mjs")  # a module refuses a second export of one name too
 
 
 def test_the_page_script_runs_without_figures_and_leaves_no_global():

@@ -10,11 +10,11 @@ from playwright.sync_api import Page
 
 SHOWN = {  # the figures of a page, in their order
     "index": ["influence"],
-    "recurrence": ["unrolled-rnn", "time-chain", "gradient-decay"],
+    "recurrence": ["unrolled-rnn", "time-chain", "gradient-decay", "gates"],
     "convolution": ["sliding-window", "receptive-field", "effective-field"],
     "attention": ["one-query", "attention-map", "dilution"],
     "comparison": ["influence", "cost"],
-    "main-part": ["alignment", "recall", "heads"],
+    "main-part": ["alignment", "recall", "transformer-block", "heads"],
 }
 PLAIN = ["two-roads", "summary", "claims", "glossary", "references"]  # pages without a figure
 BUDGETS = {"comparison": 550_000}  # bytes, gzip, everything loaded; others have 450 kB

@@ -56,6 +56,7 @@ class Axis:
             "log10": self.log10,
             "digits": digits_kept(self.resolution),
             "least": None if self.log10 else self.resolution,
+            "fixed": None if callable(self.limits) else [float(limit) for limit in self.limits],
             "limits": add(self.limits, f"{where} limits", (2,)),
         }
 
@@ -86,9 +87,9 @@ def ticks_of_decades(low: float, high: float) -> list[tuple[float, str]]:
         powers = [step * i for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
         plain = all(power in PLAIN for power in powers)
         return [(power, number_text(10**power) if plain or power == 0 else f"$10^{{{power}}}$") for power in powers]
-    powers = range(math.floor(low), math.floor(high) + 1)
-    numbers = [float(f"{factor}e{power}") for power in powers for factor in FACTORS]
+    decades = range(math.floor(low), math.floor(high) + 1)
+    numbers = [float(f"{factor}e{power}") for power in decades for factor in FACTORS]
     inside = [number for number in numbers if low - TOUCH <= math.log10(number) <= high + TOUCH]
     if len(inside) < 2:
-        inside = MaxNLocator(MOST, min_n_ticks=2).tick_values(10**low, 10**high).tolist()[1:-1]
+        inside = list(MaxNLocator(MOST, min_n_ticks=2).tick_values(10**low, 10**high))[1:-1]
     return [(math.log10(number), number_text(number)) for number in inside if number > 0]

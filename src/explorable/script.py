@@ -12,6 +12,7 @@ __all__ = ["PAGE", "STYLE", "WIDGET"]
 
 FOLDER = Path(__file__).parent
 IMPORT = re.compile(r'^import .* from "(\..*\.js)";$', re.MULTILINE)
+EXPORT = re.compile(r"^export (?:async function|function|const|class) (\w+)", re.MULTILINE)
 DATA = f"const LOOK = {json.dumps(LOOK)};\nconst WORDS = {json.dumps(OWN_WORDS, ensure_ascii=False)};\n"
 # how hosts that have a ground of their own for a figure, a site and JupyterLab, say which it is
 SAID = {
@@ -30,10 +31,15 @@ def modules(*entries: Path) -> list[Path]:
 
 
 def join(*entries: Path) -> str:
-    """Return modules as one: without imports and exports, since all names share one scope, and without comments."""
-    source = "\n".join(path.read_text(encoding="utf-8") for path in modules(*map(Path.resolve, entries)))
+    """Return modules as one script, without comments: each a scope of its own, whose exports all that follow can see."""
+    return DATA + "".join(scope(path.read_text(encoding="utf-8")) for path in modules(*map(Path.resolve, entries)))
+
+
+def scope(source: str) -> str:
+    """Return a module as a scope that gives its exports."""
     source = re.sub(r"^import .*\n|^ *//.*\n", "", source, flags=re.MULTILINE)
-    return DATA + re.sub(r"^export (?=function|async|const|class)", "", source, flags=re.MULTILINE)
+    names = ", ".join(EXPORT.findall(source))
+    return f"const {{ {names} }} = (() => {{\n{EXPORT.sub(lambda found: found[0][7:], source)}\nreturn {{ {names} }};\n}})();\n"
 
 
 def colors(form: str) -> str:

@@ -44,11 +44,13 @@ export function plainSymbol(axis) {
 }
 
 // The grid, ticks and names of a plot's two axes. box: {left, top, right, bottom} in pixels.  whole: whole numbers only,
-// each of which may have its tick.  narrow: names without room are symbols, and ticks stand closer.
-export function drawAxes(panel, [xLimits, yLimits], box, whole = false, narrow = false) {
+// each of which may have its tick.  narrow: names without room are symbols, and ticks stand closer.  bare: the y axis has
+// its grid only, for a panel to the left names it.
+export function drawAxes(panel, [xLimits, yLimits], box, { whole = false, narrow = false, bare = false } = {}) {
   const x = scaleBetween(xLimits, [box.left, box.right]);
   const y = scaleBetween(yLimits, [box.bottom, box.top]);
-  const [least, up] = whole ? [30, 24] : narrow ? [0, 30] : [56, 44]; // pixels from tick to tick
+  const least = whole ? 30 : narrow ? 0 : 56; // pixels from tick to tick
+  const up = whole ? 24 : Math.max(28, Math.min(44, (box.bottom - box.top) / 4));
   const across = (a, b) => Math.max(least, (tickWidth(a) + tickWidth(b)) / 2 + 8);
   const end = box.right + AFTER_PLOT;
   const parts = [];
@@ -59,10 +61,11 @@ export function drawAxes(panel, [xLimits, yLimits], box, whole = false, narrow =
   }
   for (const { at, text } of ticksOf(panel.y, yLimits, box.bottom - box.top, () => up, whole)) {
     parts.push(node("path", { class: "grid", d: `M${box.left},${y(at)}H${box.right}` }));
-    parts.push(textAt("tick", box.left - 6, y(at) + 4, "end", text));
+    if (!bare) parts.push(textAt("tick", box.left - 6, y(at) + 4, "end", text));
   }
   const middle = (box.left + box.right) / 2;
   const [below, above] = narrow ? [2 * (end - middle), end] : [Infinity, Infinity];
-  parts.push(axisName(panel.x, middle, box.bottom + 38, "middle", below), axisName(panel.y, 2, box.top - NAME, "start", above));
+  parts.push(axisName(panel.x, middle, box.bottom + 38, "middle", below));
+  if (!bare) parts.push(axisName(panel.y, 2, box.top - NAME, "start", above));
   return { x, y, parts };
 }

@@ -4,7 +4,9 @@
 import { element } from "./elements.js";
 import { nearest } from "./nearest.js";
 import { makePlayButton } from "./play_button.js";
-import { fill } from "./words.js";
+import { fill, widthOf } from "./words.js";
+
+const HALF = 140; // pixels for words beside a checkbox, where two controls share the line of a phone
 
 // A control's value as the reader sees it.
 export function valueWords({ values, words }, value) {
@@ -27,7 +29,8 @@ function makeSelect({ name, words, values }, title) {
 
 function makeCheckbox({ name }, title) {
   const input = element("input", { name, type: "checkbox" });
-  const label = element("label", { class: "control" }, input, title);
+  const long = widthOf(title.textContent) > HALF; // on a phone such a one has a line of its own
+  const label = element("label", { class: long ? "control long" : "control" }, input, title);
   return { element: label, input, read: () => input.checked, show: (value) => (input.checked = value), offer() {} };
 }
 

@@ -21,7 +21,7 @@ const meet = (a, b, apart) => a.left < b.right + apart && b.left < a.right + apa
 
 // The box of a name at a side of a place, off the bends of its own line.
 function boxAt([px, py], [across, down], { width, height, trace }) {
-  const left = px - across * width + (down === 0.5 ? (1 - 2 * across) * FROM_LINE : 0);
+  const left = px - across * width + (down === 0.5 ? (1 - 2 * across) * (FROM_LINE + 3) : 0);
   let top = py - down * height;
   if (down !== 0.5) {
     const [low, high] = trace.span(left, left + width);

@@ -8,7 +8,8 @@ import { KINDS } from "./kinds.js";
 const { columns: COLUMNS, gap: GAP } = LOOK.stage; // a panel takes all columns, a half, a third or a quarter
 const TALL = { wide: [360, 200, 130], narrow: [330, 165, 90] }; // pixels of a plot, with one line of them, two, or more
 const NARROW = 600; // pixels: the stage of a phone
-const SQUARE = 2; // a row of squares is so many times as high as another, if all are to stand on one screen
+const SQUARE = 2; // a line of squares is so many times as high as another, if all are to stand on one screen
+const LEAST = 0.8; // of its part of a line a panel keeps, where another needs more
 const PAPER = 640; // pixels: as wide as a sheet of paper, without its margins
 const TWEEN = 150; // milliseconds: a state that the next follows sooner is not tweened into
 
@@ -23,33 +24,58 @@ export function makeStage({ panels: specs, rows }, words) {
   let width = 0; // as last measured: to read it costs a layout
 
   const gap = () => (width < NARROW ? GAP / 2 : GAP);
-  // How many panels of a row stand side by side: of four rather two and two than three and one.
-  function sideBySide(row) {
-    const narrowest = Math.max(...row.map((panel) => panel.narrowest));
-    const most = Math.max(1, Math.floor((width + gap()) / (narrowest + gap())));
-    return Math.ceil(row.length / Math.ceil(row.length / most));
+  const share = (side) => (width + gap()) / side - gap(); // of a panel, with so many side by side
+  // The widths of panels of a line: all alike, but for one that needs more, for which the others give way.
+  function widthsOf(panels, side) {
+    const room = share(side);
+    const larger = panels.map(({ narrowest }) => narrowest).filter((narrowest) => narrowest > room);
+    const rest = larger.reduce((left, narrowest) => left - narrowest, side * room) / Math.max(1, side - larger.length);
+    return panels.map(({ narrowest }) => (narrowest > room ? narrowest : rest));
   }
-  // Where each panel of a row stands, `side` of them in a line: its line and column, its width, and how far it is off its
-  // part of the stage. All are equally wide, unless each says what it needs beside its plot: then the plots are.
-  function placesOf(row, side) {
-    const room = (width + gap()) / side - gap();
-    const beside = row.map((panel, i) => panel.beside?.(row[i - (i % side)]));
-    const mean = beside.slice(0, side).reduce((sum, pixels) => sum + pixels, 0) / side; // NaN where one does not say
-    let off = 0;
-    return beside.map((pixels, i) => {
-      const [line, column] = [Math.floor(i / side), i % side];
-      if (!column) off = 0;
-      const [left, wide] = [off, room + (pixels - mean || 0)];
-      off += wide - room;
-      return { line, column, width: wide, start: column * (room + gap()) + left, margin: `0 ${room - wide - left}px 0 ${left}px` };
+  function fits(panels, side) {
+    const widths = widthsOf(panels, side);
+    const enough = (width, i) => width >= panels[i].narrowest && width >= LEAST * share(side);
+    return widths.every(enough) && widths.reduce((sum, width) => sum + width, 0) < side * share(side) + 1;
+  }
+  // A row as lines of panels: as many side by side as have room, of four rather two and two than three and one. Returns each
+  // line's panels, and among how many they are as wide as one: what is left over is no wider than those above, if it fits.
+  function linesOf(row) {
+    const lines = [];
+    for (const panel of row) {
+      if (lines.length && fits([...lines.at(-1), panel], lines.at(-1).length + 1)) lines.at(-1).push(panel);
+      else lines.push([panel]);
+    }
+    const most = Math.ceil(row.length / lines.length);
+    const even = lines.map((_, i) => row.slice(i * most, (i + 1) * most)).filter((panels) => panels.length);
+    const chosen = even.every((panels) => fits(panels, panels.length)) ? even : lines;
+    const side = Math.max(...chosen.map((panels) => panels.length));
+    return chosen.map((panels) => ({ panels, side: fits(panels, side) ? side : panels.length }));
+  }
+  // Where each panel of a row stands. All of a line are equally wide, unless each says what it needs beside its plot: then
+  // the plots are.
+  function placesOf(row) {
+    const needs = ({ panels }) => panels.map((panel) => panel.beside?.(panels[0]));
+    const mean = (pixels) => pixels.reduce((sum, one) => sum + one, 0) / pixels.length; // NaN where one does not say
+    const lines = linesOf(row);
+    return lines.flatMap((here, line) => {
+      const { side } = here;
+      const usual = mean(needs(side === lines[0].side ? lines[0] : here));
+      const room = share(side);
+      const widths = widthsOf(here.panels, side);
+      let off = 0;
+      return needs(here).map((pixels, column) => {
+        const [left, wide] = [off, widths[column] + (pixels - usual || 0)];
+        off += wide - room;
+        const margin = `0 ${room - wide - left}px 0 ${left}px`;
+        return { line, column, span: COLUMNS / side, width: wide, start: column * (room + gap()) + left, margin };
+      });
     });
   }
   // Draw a row from a line of the grid on; every second one is for colour bars. Returns the numbers drawn.
   function drawRow(row, bars, view, heights, from) {
-    const side = sideBySide(row);
-    const share = COLUMNS / side;
-    const places = placesOf(row, side);
-    const areaOf = ({ line, column }, below, count) => `${from + 2 * line + below} / ${1 + column * share} / auto / span ${count * share}`;
+    const places = placesOf(row);
+    const areaOf = ({ line, column, span }, below, count) =>
+      `${from + 2 * line + below} / ${1 + column * span} / auto / span ${count * span}`;
     const drawn = row.map((panel, i) => {
       const { style } = panel.element;
       const area = areaOf(places[i], 0, 1);
@@ -60,33 +86,32 @@ export function makeStage({ panels: specs, rows }, words) {
     bars.draw(view, (i, count) => {
       const [first, last] = [places[i], places[i + count - 1]];
       const inOne = first.line === last.line; // or else below all lines
-      const area = areaOf({ line: last.line, column: inOne ? first.column : 0 }, 1, inOne ? count : side);
+      const { span } = last;
+      const area = areaOf({ line: last.line, column: inOne ? first.column : 0, span }, 1, inOne ? count : COLUMNS / span);
       const [left, right] = [first.start + row[i].box.left, inOne ? last.start + row[i + count - 1].widest : width];
-      const start = inOne ? first.column * ((width + gap()) / side) : 0;
+      const start = inOne ? (first.column * span * (width + gap())) / COLUMNS : 0;
       return { area, left: left - start, right: right - start };
     });
     return drawn;
   }
-  // How high the plots of each line of a row are: as high as lets all of them stand on one screen.
-  function heightsOf(sides) {
-    const weightOf = (panels) => (panels.some(({ beside }) => beside) ? SQUARE : 1);
-    const weights = inRows.map((row, i) => {
-      const starts = [...row.keys()].filter((place) => place % sides[i] === 0);
-      return starts.map((start) => weightOf(row.slice(start, start + sides[i])));
-    });
+  // How high the plots of each line of each row are: as high as lets all of them stand on one screen.
+  function heightsOf(inLines) {
+    const square = ({ panels }) => panels.some(({ beside }) => beside);
+    const weights = inLines.map((lines) => lines.map((line) => (square(line) && lines.filter(square).length === 1 ? SQUARE : 1)));
     const all = weights.flat().reduce((sum, weight) => sum + weight, 0);
     const heights = TALL[width < NARROW ? "narrow" : "wide"];
     return weights.map((row) => row.map((weight) => Math.min(heights[0], weight * heights[Math.min(all, heights.length) - 1])));
   }
   function draw(view) {
-    const heights = heightsOf(inRows.map(sideBySide));
+    const inLines = inRows.map(linesOf);
+    const heights = heightsOf(inLines);
     stage.style.setProperty("--gap", `${gap()}px`);
     stage.classList.toggle("quick", performance.now() - drawnAt < TWEEN);
     drawnAt = performance.now();
     let line = 1;
     return inRows.flatMap((row, i) => {
       const drawn = drawRow(row, bars[i], view, heights[i], line);
-      line += 2 * heights[i].length;
+      line += 2 * inLines[i].length;
       return drawn;
     });
   }

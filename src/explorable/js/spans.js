@@ -23,5 +23,10 @@ function makeBracket({ color, label, number, ends: [left, right], top }, view) {
     class: "series",
     d: `M${left},${top + ITS_LINE + ITS_TIPS}V${top + ITS_LINE}H${right}V${top + ITS_LINE + ITS_TIPS}`,
   });
-  return node("g", { class: `named ${color}` }, line, textAt("label", (left + right) / 2, top + ITS_WORDS, "middle", label + view.at(number)));
+  return node(
+    "g",
+    { class: `named ${color}` },
+    line,
+    textAt("label", (left + right) / 2, top + ITS_WORDS, "middle", label + view.at(number)),
+  );
 }

@@ -7,7 +7,7 @@ import { KINDS } from "../js/kinds.js";
 import { amountText } from "../js/numbers.js";
 
 const FIRST_WORD = 36; // pixels above the first word
-const CLOSEST = 10.5; // pixels from word to word
+const CLOSEST = 10; // pixels from word to word
 const [FARTHEST, LARGEST] = [40, 13]; // pixels from word to word, and of a letter's height, at most
 const WIDE = 7; // pixels of a letter's width
 const SHORTEST_ARC = 46; // pixels between the columns, at least
@@ -44,8 +44,8 @@ class Arcs {
     };
     this.arcs = this.isOpen() ? this.makeArcs(limits) : this.makeWays();
     const names = [
-      textAt("axis-name", 2, FIRST_WORD - 22, "start", panel.columns),
-      textAt("axis-name", size - 2, FIRST_WORD - 22, "end", panel.rows),
+      textAt("axis-name", 2, FIRST_WORD - 8, "start", panel.columns),
+      textAt("axis-name", size - 2, FIRST_WORD - 8, "end", panel.rows),
     ];
     this.surface.replaceChildren(...names, ...this.arcs.map(({ path }) => path), ...this.hub(), ...this.texts.column, ...this.texts.row);
     return { kind: "arcs", limits, shape, values, rowWords: this.rowWords, columnWords: this.columnWords };
@@ -153,12 +153,16 @@ class Arcs {
     this.texts.row.forEach((text, i) => text.classList.toggle("lit", Boolean(shown) && i + 1 === pick.row));
     this.texts.column.forEach((text, j) => text.classList.toggle("lit", Boolean(shown) && j + 1 === pick.column));
     if (!shown) return null;
-    const say = (text) => ({ place, said: [{ color: null, mark: null, text }] });
-    const place = `${panel.rows} ${pick.row}${words.colon}${this.rowWords[pick.row - 1]}`;
+    const say = (text) => ({
+      place: named.join(words.comma),
+      said: [{ color: this.isOpen() ? panel.color : null, mark: panel.mark, text }],
+    });
+    const naming = (name, number, listed) => `${name} ${number}: ${listed[number - 1]}`;
+    const named = [naming(panel.rows, pick.row, this.rowWords), naming(panel.columns, pick.column, this.columnWords)];
     if (!this.isOpen()) return say(`${this.rowWords[pick.row - 1]} ← ${panel.through}`);
     const from = this.strongest(pick.row);
     const most = `${this.rowWords[pick.row - 1]} ← ${this.columnWords[from - 1]} ${amountText(this.at(pick.row, from), panel.weight)}`;
-    return say(panel.title + words.is + most);
+    return say(most);
   }
 
   // Each word at the right with where most of its weight goes.

@@ -26,7 +26,8 @@ class Arcs(Panel):
     matrix: (rows, columns); a row is a word at the right, a column one at the left, and a number the weight between them,
     or −∞ for no path.  rows and columns: what the two are.  row_words and column_words: the words, as functions of controls
     or lists; one at the right with a * before it is a wrong one.  scale: of the weights; those at its lower end have no
-    arc.  through: the name of the one place through which all words go where no weight is finite.
+    arc.  through: the name of the one place through which all words go where no weight is finite.  color and mark: of the
+    arcs, and of what is read out.
     """
 
     kind = "arcs"
@@ -39,10 +40,11 @@ class Arcs(Panel):
     column_words: Callable[..., Any] | list[str]
     through: Words = ""
     color: str = "blue"
+    mark: str = "circle"
 
     def spec(self, add: Add, add_words: AddWords) -> dict:
         where = f"arcs {str(self.title)!r}"
-        check_look(where, self.color, "circle")
+        check_look(where, self.color, self.mark)
         return {
             "kind": self.kind,
             "title": str(self.title),
@@ -54,6 +56,7 @@ class Arcs(Panel):
             "matrix": add(self.matrix, where, (None, None), **self.scale.precision),
             "through": str(self.through),
             "color": self.color,
+            "mark": self.mark,
         }
 
     def check(self, spec: dict, frames: Frames, where: str) -> None:

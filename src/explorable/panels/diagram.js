@@ -5,7 +5,7 @@ import { node } from "../js/elements.js";
 import { KINDS } from "../js/kinds.js";
 import { fill } from "../js/words.js";
 
-const WIDEST_COLUMN = 112; // pixels
+const WIDEST_COLUMN = 140; // pixels
 const BESIDE = 8; // pixels around the picture
 const ROUND = 7; // pixels: corners of boxes and of arrows
 const RADIUS = 11; // pixels: of a circle

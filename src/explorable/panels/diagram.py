@@ -22,7 +22,7 @@ SHAPES = ("box", "circle", "frame", "text")
 ALIGNS = {"start": "left", "middle": "center", "end": "right"}  # and what matplotlib calls them
 FLOWS = ("up", "right")
 TAB = "\t"  # between what is written on one part and on the next, all of which is one text in the frames
-CIRCLE = 0.03  # of the width of a still picture: how wide a circle is
+CIRCLE, ROUNDING = 0.03, 0.08  # of a still picture: how wide a circle is, of its width; corners of a box, in columns
 
 
 @dataclass(frozen=True)
@@ -181,21 +181,21 @@ class Diagram(Panel):
 
     def draw(self, spec: dict, view: View, axes: Any) -> None:
         shown = self.at(spec, view)
-        places, lit, written = shown["places"].tolist(), shown["lit"].tolist(), shown["written"]
+        places, lit, written = shown["places"], shown["lit"].tolist(), shown["written"]
         (left, right), (low, high) = shown["limits"]
         across, upwards = 0.01 * (right - left), 0.03 * (high - low)  # for lines on the border
         axes.set(xlim=(left - across, right + across), ylim=(low - upwards, high + upwards))
         axes.axis("off")
-        there = [value >= 0 for value in lit]
-        outlines = [
-            draw_node(*one, axes) if here else None for one, here in zip(zip(self.nodes, places, lit, written), there)
-        ]
-        for edge, drawn, value in zip(self.edges, spec["edges"], lit[len(self.nodes) :]):
+        aspect = 2 * (high - low) / (right - left)  # axes are about twice as wide as they are high
+        circle = CIRCLE * (right - left) * np.array([1, aspect])
+        sizes = [circle if node.shape == "circle" else np.array(node.size) for node in self.nodes]
+        for node, place, size, value, text in zip(self.nodes, places, sizes, lit, written):
+            draw_node(node, place, size, value, text, aspect, axes)
+        count = len(self.nodes)
+        for edge, drawn, value, text in zip(self.edges, spec["edges"], lit[count:], written[count:]):
             start, end = drawn["ends"]
-            if value >= 0:
-                ways = [places[start], *edge.via, places[end]]
-                color = shade(drawn["color"], value)
-                draw_edge(ways, [outlines[start], outlines[end]], color, value, edge.dashed, axes)
+            boxes = [(places[start], sizes[start]), (places[end], sizes[end])]
+            draw_edge(edge, self.flow, boxes, drawn["color"], value, text, axes)
 
 
 def signed(function: Callable, inner: Callable) -> Callable:
@@ -245,37 +245,64 @@ def shade(color: str, lit: float) -> tuple[float, ...]:
     return tuple(grey + (full - grey) * lit)
 
 
-def draw_node(node: Node, place: list[float], lit: float, text: str, axes: Any) -> Any:
-    """Draw a node on a still picture, its symbol and what is written, and return its outline; None for a text."""
-    lines = [f"${node.symbol}$"] if node.symbol else []
-    axes.text(
-        *place, "\n".join([*lines, *([text] if text else [])]), ha=ALIGNS[node.align], va="center", fontsize=8, zorder=3
-    )
+def draw_node(node: Node, place: np.ndarray, size: np.ndarray, lit: float, text: str, aspect: float, axes: Any) -> None:
+    """Draw a node on a still picture, its symbol and what is written."""
+    if lit < 0:
+        return
+    words = "\n".join([*([f"${node.symbol}$"] if node.symbol else []), *([text] if text else [])])
+    axes.text(*place, words, ha=ALIGNS[node.align], va="center", fontsize=8, zorder=3)
     if node.shape == "text":
-        return None
+        return
+    rounding = size[0] / 2 if node.shape == "circle" else ROUNDING
     style: dict[str, Any] = {
         "edgecolor": shade(node.color, lit),
-        "facecolor": "none" if node.shape == "frame" else "white",
+        "linewidth": 0.7 + 0.8 * lit,
+        "mutation_aspect": aspect,
     }
-    style |= {"linestyle": "--" if node.shape == "frame" else "-", "linewidth": 0.7 + 0.8 * lit}
-    (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
-    aspect = 2 * (high - low) / (right - left)  # of the axes, about twice as wide as they are high
-    wide, high = (CIRCLE * (right - left), CIRCLE * aspect * (right - left)) if node.shape == "circle" else node.size
-    corner = (place[0] - wide / 2, place[1] - high / 2)
-    round_off = f"round,pad=0,rounding_size={0.5 * wide if node.shape == 'circle' else 0.01 * (right - left)}"
-    return axes.add_patch(FancyBboxPatch(corner, wide, high, round_off, mutation_aspect=aspect, zorder=2, **style))
+    style |= {"linestyle": "--", "facecolor": "none"} if node.shape == "frame" else {"facecolor": "white"}
+    left, low = place - size / 2
+    outline = f"round,pad=0,rounding_size={rounding}"
+    axes.add_patch(FancyBboxPatch((left, low), size[0], size[1], boxstyle=outline, zorder=2, **style))
 
 
-def draw_edge(ends: list, outlines: list, color: tuple[float, ...], lit: float, dashed: bool, axes: Any) -> None:
-    """Draw an arrow through some places on a still picture, from the outline of one node to that of another."""
-    style: dict[str, Any] = {
-        "color": color,
-        "linewidth": 0.6 + 0.9 * lit,
-        "linestyle": "--" if dashed else "-",
-        "zorder": 1,
-    }
-    for start, end in zip(ends[:-2], ends[1:]):
+def draw_edge(edge: Edge, flow: str, boxes: list, color: str, lit: float, text: str, axes: Any) -> None:
+    """Draw an arrow on a still picture, and what is written on its middle.  boxes: places and sizes of its two ends."""
+    if lit < 0:
+        return
+    corners = [np.array(corner) for corner in edge.via]
+    (place, size), (other, other_size) = boxes
+    if corners:
+        ends = [port(place, size, corners[0]), port(other, other_size, corners[-1])]
+    else:
+        ends = ports(place, size, other, other_size, flow)
+    style: dict[str, Any] = {"color": shade(color, lit), "linewidth": 0.6 + 0.9 * lit, "zorder": 1}
+    style["linestyle"] = "--" if edge.dashed else "-"
+    points = [ends[0], *corners, ends[1]]
+    for start, end in zip(points[:-2], points[1:]):
         axes.plot(*zip(start, end), **style)
     style |= {"arrowstyle": "-|>", "mutation_scale": 7, "shrinkA": 0, "shrinkB": 0}
-    style |= {"patchA": outlines[0] if len(ends) == 2 else None, "patchB": outlines[1]}
-    axes.add_patch(FancyArrowPatch(ends[-2], ends[-1], **style))
+    axes.add_patch(FancyArrowPatch(tuple(points[-2]), tuple(points[-1]), **style))
+    if text:
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+        axes.text(*(ends[0] + ends[1]) / 2, text, ha="center", va="center", fontsize=7, zorder=2, bbox=box)
+
+
+def port(place: np.ndarray, size: np.ndarray, towards: np.ndarray) -> np.ndarray:
+    """Return where the way from a box to a corner, which is above or beside its middle, leaves the box."""
+    return place + np.sign(np.round(towards - place, 6)) * size / 2
+
+
+def ports(
+    place: np.ndarray, size: np.ndarray, other: np.ndarray, other_size: np.ndarray, flow: str
+) -> list[np.ndarray]:
+    """Return where an arrow leaves a box and enters another, as diagram.js does: straight where it can."""
+    alongside = np.abs(place - other) <= np.abs(size - other_size) / 2 + 1e-6
+    axis = int(alongside[0]) if alongside.any() else int(flow == "up")  # along which it goes: 1 is upwards
+    half = np.eye(2)[axis] * np.sign(other - place) / 2
+    ends = [place + half * size, other - half * other_size]
+    if alongside.any():
+        across = 1 - axis
+        middle = place if size[across] < other_size[across] else other
+        for one in ends:
+            one[across] = middle[across]
+    return ends

@@ -50,7 +50,7 @@ class Graph {
     const box = { left: before, top: 36, right: size - after, bottom: 36 + height };
     [this.box, this.widest] = [box, box.right];
     this.surface.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 46}`);
-    const { x, y, parts } = panel.y_axis ? drawAxes(panel, limits, box, true) : this.drawAcross(limits, box);
+    const { x, y, parts } = panel.y_axis ? drawAxes(panel, limits, box, { whole: true }) : this.drawAcross(limits, box);
     this.places = this.nodes.map(([a, b]) => [x(a), y(b)]);
     const across = rising(this.places.map(([a]) => a));
     const gap = Math.min(box.right - box.left, ...across.slice(1).map((a, i) => a - across[i]));

@@ -60,7 +60,7 @@ class Heatmap {
   // Heatmaps that stand beside each other and name their rows alike have the same rows: the first of them says which.
   sharesRows(first) {
     const [one, other] = [this.panel, first.panel];
-    return first !== this && one.rows === other.rows && Boolean(one.row_words) === Boolean(other.row_words);
+    return first !== this && first instanceof Heatmap && one.rows === other.rows && Boolean(one.row_words) === Boolean(other.row_words);
   }
 
   beside(first) {

@@ -19,6 +19,8 @@ const NARROWEST_PLOT = 60; // pixels; with less room the whole picture shrinks
 const EDGE = 5; // pixels beside the plot, so that a mark on its limit is whole
 const OVER_PLOT = 10; // pixels above the plot where a label may stand
 const LETTERS = { wide: 13, narrow: 11 }; // pixels: the size of labels
+const LEFT = { wide: 46, narrow: 38 }; // pixels for the numbers of the y axis
+const UNNAMED = 10; // pixels there without them
 const ASIDE = 0.88; // of it, the size of those out of focus
 const ARROW = 14; // pixels
 const RING = "m-5.5,0a5.5,5.5 0 1,0 11,0a5.5,5.5 0 1,0 -11,0z"; // around a place that is marked
@@ -143,6 +145,7 @@ class Lines {
     this.element = this.surface = node("svg", {}, this.axes, this.plot, this.brackets, this.cursor, ...names, this.dots);
     this.across = plainSymbol(panel.x);
     this.narrowest = panel.narrow ? 105 : 330;
+    if (panel.narrow) this.beside = (first) => (this.isBare(first) ? UNNAMED : LEFT.narrow) + AFTER_PLOT;
     this.frame = { key: "" }; // axes and rules, drawn again when limits or size change
     this.kept = new Map(); // where each name stands
     this.ruler = element("canvas").getContext("2d"); // for the widths of names
@@ -158,12 +161,20 @@ class Lines {
     return { now: [x.limits, y.limits, ...focuses, ...named, ...parts(true)], later: parts(false) };
   }
 
-  draw(view, { width: size, height }) {
+  // Whether the panel at the left end of its line names the y axis for it.
+  isBare({ panel: first }) {
+    const { y, narrow } = this.panel;
+    const nameOf = (axis) => JSON.stringify([axis?.label, axis?.symbol, axis?.fixed]);
+    return narrow && first !== this.panel && y.fixed !== null && nameOf(y) === nameOf(first.y);
+  }
+
+  draw(view, { width: size, height, first = this }) {
     const { panel } = this;
     this.limits = [panel.x, panel.y].map((axis) => view.at(axis.limits).values);
     this.drawn = panel.series.map((one) => seriesAt(one, view, this.limits[0]));
-    const key = `${this.limits} ${size} ${height}`;
-    if (this.frame.key !== key) this.frame = { key, ...this.drawFrame(size, height) };
+    const bare = this.isBare(first);
+    const key = `${this.limits} ${size} ${height} ${bare}`;
+    if (this.frame.key !== key) this.frame = { key, ...this.drawFrame(size, height, bare) };
     this.order();
     this.series.forEach((series, i) => {
       const data = this.drawn[i];
@@ -178,15 +189,15 @@ class Lines {
     return { kind: "lines", limits: this.limits, series: shown };
   }
 
-  drawFrame(room, height) {
+  drawFrame(room, height, bare) {
     const { panel, plot } = this;
     this.size = room < SMALL ? "narrow" : "wide";
-    const left = this.size === "narrow" ? 34 : 46;
+    const left = bare ? UNNAMED : LEFT[panel.narrow ? "narrow" : "wide"];
     const top = panel.color ? 54 : 34;
     const size = Math.max(room, left + NARROWEST_PLOT + AFTER_PLOT);
     const box = { left, top, right: size - AFTER_PLOT, bottom: top + height };
-    const { x, y, parts } = drawAxes(panel, this.limits, box, false, this.size === "narrow");
-    if (panel.color) parts.push(this.heading());
+    const { x, y, parts } = drawAxes(panel, this.limits, box, { narrow: this.size === "narrow", bare });
+    if (panel.color) parts.push(this.heading(left));
     const [from, width] = [box.left - EDGE, box.right - box.left + 2 * EDGE];
     const place = { x: from, y: box.top, width, height, viewBox: `${from} ${box.top} ${width} ${height}` };
     for (const [name, value] of Object.entries(place)) set(plot, name, String(value));
@@ -199,16 +210,17 @@ class Lines {
     }
     this.surface.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 46}`);
     set(this.surface, "class", this.size);
+    set(this.surface, "width", String(room)); // an svg takes no notice of its margins
     this.axes.replaceChildren(...parts);
     this.family = getComputedStyle(this.surface).fontFamily;
     return { x, y, box, size, paths: new Map(this.series.map((one) => [one, new Map()])) };
   }
 
   // The title in its colour, behind its mark.
-  heading() {
+  heading(left) {
     const { color, mark, title } = this.panel;
-    const sign = node("path", { class: `series mark ${mark}`, d: `M6,10${LOOK.marks[mark].path}` });
-    return node("g", { class: color }, sign, textAt("heading", 14, 14, "start", title));
+    const sign = node("path", { class: `series mark ${mark}`, d: `M${left + 4},9.5${LOOK.marks[mark].path}` });
+    return node("g", { class: color }, sign, textAt("heading", left + 12, 14, "start", title));
   }
 
   // Those in focus lie above the others. To put an element elsewhere ends its movement, so only where the order changes.

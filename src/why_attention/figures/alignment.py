@@ -11,7 +11,7 @@ from itertools import takewhile
 
 import torch
 
-from explorable import Axis, Choice, Companion, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
+from explorable import Arcs, Axis, Choice, Companion, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
 from why_attention.figure_cache import figure_cache
 from why_attention.one_thread import one_thread
 from why_attention.tasks.translation import (
@@ -103,6 +103,11 @@ def median(model: str, length: int) -> float:
     return exact_matches(model)[:, LENGTHS.index(length)].median().item()
 
 
+def share(n: int, attention: bool) -> str:
+    """Return the median exact match at a length as text; a dash where that length was not tested."""
+    return f"{median(model(attention), n):.2f}" if n in LENGTHS else "—"
+
+
 def longest_right(model: str) -> int:
     """Return the largest length up to which the median translates nearly all sentences without error, or 0."""
     matches = zip(LENGTHS, exact_matches(model).median(0).values)
@@ -118,6 +123,8 @@ def steps(model: str) -> str:
 
 # The figure
 
+WEIGHT = Axis(Text(zh="权重", en="weight"), (-2, 0), symbol="α_{ij}", log10=True, resolution=0.005)
+
 
 def figure() -> Explorable:
     """Return the figure in the page's language."""
@@ -125,38 +132,56 @@ def figure() -> Explorable:
         "alignment",
         title=Text(zh="软对齐打开瓶颈", en="A soft alignment opens the bottleneck"),
         caption=Text(
-            zh="每行是写出的一个词，颜色是它看原文各词的权重。",
-            en="Each row is a word written; colour is its weight on each source word.",
+            zh="弧线和格子是同一组权重：写一个译文词时，看原文各词多少。",
+            en="Arcs and cells are the same weights: how much each word written looks at each source word.",
         ),
         how_to_read=Text(
-            zh="读图：矩阵的列是原文的词（键 j），行是模型逐个写出的译文的词（查询 i），颜色是写这个词时分给那个原文词的注意力权重，对数刻度，"
-            "每行加起来恰为 1。写错的词前面有星号。译文用一种造出来的语言（名词以 o 结尾，形容词以 a，量词以 i），短语里的次序倒过来，所以正确的注意力权重排成一段段反向的斜线；"
-            "固定瓶颈没有注意力权重，每一步读的都是同一个向量，没有一条路径只通向某一个词，矩阵就画成斜纹。"
+            zh="左图左列是原文，右列是模型逐个写出的译文；弧线越粗，写右边那个词时分给左边那个词的注意力权重越大。"
+            "指着一个词，就只剩它的弧线，右边的格子也会标出来。写错的词前面有星号。矩阵的列是原文的词（键 j），行是译文的词"
+            "（查询 i），颜色是同一个权重，对数刻度，每行加起来恰为 1。译文用一种造出来的语言（名词以 o 结尾，形容词以 a，量词以 i），"
+            "短语里的次序倒过来，所以正确的弧线在短语里两两交叉。固定瓶颈没有注意力权重：所有的词都从一个向量 c 里过，"
+            "没有一条路径只通向某一个词，矩阵就画成斜纹。"
             f"曲线图的横轴是句长，纵轴是整句全对率，每个句长测 {TESTED} 句；细线是三个随机种子，粗线是它们的中位数，"
-            f"竖的虚线是训练中最长的句子（{LONGEST} 个词）和当前的句子。"
-            f"两个翻译器按同一条规则停止训练：留出句子上的损失不再改善，就降低学习率；降过 {FALLS} 次仍不再改善，训练就停止。",
-            en="How to read it: columns of the matrix are the words of the source (keys j), rows the words that the model writes, "
-            "one by one (queries i); colour is the weight given to that source word while this word is written, on a logarithmic "
-            "scale, and each row adds up to exactly 1. A star stands before a wrong word. The translation, in a made-up "
-            "language (nouns end in o, adjectives in a, quantifiers in i), turns each phrase round, so right weights form short "
-            "lines that run backwards. The fixed bottleneck has no weights: every step reads one and the same vector, no path "
-            "leads to one word only, and the matrix is hatched. In the plot: across, the length of a sentence; upwards, the "
-            f"share of sentences without any mistake, of {TESTED} at each length. Thin lines are three random seeds, bold ones "
-            f"their median; dashed verticals are the longest sentences of training ({LONGEST} words) and the current sentence. "
-            "One rule ended training for both translators: where the loss on sentences held out no longer improved, the "
-            f"learning rate was lowered, and where it had been lowered {FALLS} times already, training ended.",
+            f"竖的虚线是训练中最长的句子（{LONGEST} 个词）和当前的句子。",
+            en="On the left are the words of the source and, beside them, those that the model writes, one by one; the wider an "
+            "arc, the more attention weight goes to the source word while the other is written. Point at a word, and only its "
+            "arcs are left, and its cell is marked. A star stands before a wrong word. Columns of the matrix are the words of "
+            "the source (keys j), rows the words written (queries i); colour is the same weight, on a logarithmic scale, and "
+            "each row adds up to exactly 1. The translation, in a made-up language (nouns end in o, adjectives in a, "
+            "quantifiers in i), turns each phrase round, so right arcs cross within a phrase. The fixed bottleneck has no "
+            "weights: all words pass through one vector c, no path leads to one word only, and the matrix is hatched. In the "
+            "plot: across, the length of a sentence; upwards, the share of sentences without any mistake, of "
+            f"{TESTED} at each length. Thin lines are three random seeds, bold ones their median; dashed verticals are the "
+            f"longest sentences of training ({LONGEST} words) and the current sentence.",
+        ),
+        limits=Text(
+            zh="这是编出来的语言，没有歧义。两个翻译器都不大，固定的向量加宽以后也许会好一些。"
+            "权重落在对的词上，说明对齐对了，不说明译文靠的就是它。",
+            en="The language is made up and has no ambiguities. Both translators are small, and a wider fixed vector might do "
+            "better. Weights on the right words say that the alignment is right, not that the translation rests on it.",
         ),
         controls=[
             Control("n", SHOWN, label=Text(zh="原文的词数", en="words of the source"), symbol="n", start=8),
             Control("attention", [False, True], label=Text(zh="有注意力", en="with attention"), start=True),
         ],
         panels=[
+            Arcs(
+                log_weights,
+                title=Text(zh="弧线", en="arcs"),
+                rows=Text(zh="译文 i", en="written i"),
+                columns=Text(zh="原文 j", en="source j"),
+                scale=WEIGHT,
+                row_words=words_written,
+                column_words=lambda n: sentence(n).source,
+                through="c",
+                mark="triangle",
+            ),
             Heatmap(
                 log_weights,
                 title=Text(zh="对齐", en="alignment"),
-                rows=Text(zh="译文的词：查询 i", en="word written: query i"),
-                columns=Text(zh="原文的词：键 j", en="word of the source: key j"),
-                scale=Axis(Text(zh="权重", en="weight"), (-2, 0), symbol="α_{ij}", log10=True, resolution=0.005),
+                rows=Text(zh="译文 i", en="written i"),
+                columns=Text(zh="原文 j", en="source j"),
+                scale=WEIGHT,
                 row_words=words_written,
                 column_words=lambda n: sentence(n).source,
                 companion=Companion(right_places, Text(zh="对应的词 j =", en="the right word is j =")),
@@ -190,33 +215,43 @@ def figure() -> Explorable:
                 ],
             ),
         ],
+        rows=[3],
         sentence=Sentence(
             Text(
-                zh="{n} 个词的这一句，{model}写对 {right} 个。{weights}{hits}{then}{mass}{end}"
+                zh="{model}写对 {n} 个词里的 {right} 个；{n} 个词的句子，整句全对的有 {share}。",
+                en="{model} gets {right} of {n} words right; of all sentences this long, {share} come out without a mistake.",
+            ),
+            model=Choice(
+                lambda attention: int(attention),
+                [Text(zh="固定瓶颈", en="The fixed bottleneck"), Text(zh="注意力", en="Attention")],
+            ),
+            right=words_right,
+            share=share,
+        ),
+        detail=Sentence(
+            Text(
+                zh="{weights}{hits}{then}{mass}{end}"
                 f"训练中的句子最长 {LONGEST} 个词；在这个句长上，注意力的整句全对率是 {{attention_longest}}，固定瓶颈是 {{bottleneck_longest}}。"
                 f"整句全对率不低于 {NEARLY_ALL} 的，注意力到 {{attention_lasts}} 个词为止，固定瓶颈到 {{bottleneck_lasts}} 个词为止；"
                 f"到 {LENGTHS[-1]} 个词，注意力也只有 {{attention_far}}（三个种子的中位数）。"
-                "两者都训练到损失不再改善为止：注意力 {attention_steps} 步，固定瓶颈 {bottleneck_steps} 步。",
-                en="Of this sentence of {n} words {model} gets {right} right. {weights}{hits}{then}{mass}{end}"
+                "两个翻译器按同一条规则停止训练：留出句子上的损失不再改善，就降低学习率；"
+                f"降过 {FALLS} 次仍不再改善，训练就停止：注意力 {{attention_steps}} 步，固定瓶颈 {{bottleneck_steps}} 步。",
+                en="{weights}{hits}{then}{mass}{end}"
                 f"The longest sentences of training have {LONGEST} words; of those attention translates "
                 "{attention_longest} without a mistake, the bottleneck {bottleneck_longest}. "
                 f"At least {NEARLY_ALL} come out all right up to "
                 "{attention_lasts} words with attention, up to {bottleneck_lasts} through the bottleneck; at "
                 f"{LENGTHS[-1]} words attention too is down to {{attention_far}} (medians of three seeds). "
-                "Both were trained until the loss no longer improved: attention for {attention_steps} steps, "
-                "the bottleneck for {bottleneck_steps}.",
+                "One rule ended training for both: where the loss on sentences held out no longer improved, the learning rate "
+                f"was lowered, and where it had been lowered {FALLS} times already, training ended: after {{attention_steps}} "
+                "steps with attention, {bottleneck_steps} through the bottleneck.",
             ),
-            model=Choice(
-                lambda attention: int(attention),
-                [Text(zh="固定瓶颈", en="the fixed bottleneck"), Text(zh="注意力", en="attention")],
-            ),
-            right=words_right,
             weights=Choice(
                 lambda attention: int(attention),
                 [
                     Text(
-                        zh="它没有注意力权重，整句都压在一个向量里。",
-                        en="It has no weights to show: one vector holds it all. ",
+                        zh="固定瓶颈没有注意力权重，整句都压在一个向量里。",
+                        en="The bottleneck has no weights to show: one vector holds it all. ",
                     ),
                     Text(zh="权重最大的词正是对应的词，这样的行占 ", en="The largest weight is on the right word in "),
                 ],

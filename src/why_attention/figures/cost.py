@@ -173,7 +173,12 @@ def limits(d: int, quantity: str, compare: str) -> tuple[float, float]:
         for n in (LENGTHS[0], LENGTHS[-1])
         for k in KERNELS
     ]
-    return math.log10(min(ends)) - MARGIN, math.log10(max(ends)) + MARGIN
+    return around(math.log10(min(ends)), math.log10(max(ends)))
+
+
+def around(low: float, high: float) -> tuple[float, float]:
+    """Return limits with a margin, rounded so that a line from edge to edge, kept in steps, ends on the edges."""
+    return round(low - MARGIN, 2), round(high + MARGIN, 2)
 
 
 def chosen(height: Callable) -> Series:
@@ -346,7 +351,7 @@ def limits_of(measured: list[Measured]) -> tuple[float, float]:
     """Return limits for all measured times."""
     layers = {one.timed for one in ROWS.values() if one.timed}
     every = torch.cat([one.quartiles(layer).flatten() for one in measured for layer in layers])
-    return every.min().item() - 0.1, every.max().item() + 0.1
+    return around(every.min().item(), every.max().item())
 
 
 # The words

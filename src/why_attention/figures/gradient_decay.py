@@ -20,9 +20,9 @@ from why_attention.rnn import Cell, GRUCell, LSTMCell, RNNCell, decay_bound, ens
 STEPS, SIZE, SEEDS = 1000, 64, 3  # T; H = d; draws of weights and inputs
 WINDOWS = {30: (-15, 10), 100: (-30, 15), 300: (-50, 40), 1000: (-50, 40)}  # steps: limits of log10 of the norm
 # dense near step T, where the lines bend
-LAGS = sorted({0, *WINDOWS} | {round(STEPS ** (i / 59)) for i in range(60)})
+LAGS = sorted({0, *WINDOWS} | {round(STEPS ** (i / 50)) for i in range(51)})
 DIGITS = 2  # of a norm: the precision of a product of a thousand Jacobians in float32
-GAINS, SCALES = [0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.5, 2.0], [0.1, 0.3, 1.0]
+GAINS, SCALES = [0.5, 0.6, 0.7, 0.8, 1.0, 1.2, 1.5, 2.0], [0.1, 0.3, 1.0]
 FLOAT32 = (
     torch.tensor([2.0**-149, torch.finfo(torch.float32).max], dtype=torch.float64).log10().tolist()
 )  # what it can hold

@@ -181,7 +181,7 @@ def figure() -> Explorable:
     gradient = Axis(
         Text(zh="训练前的梯度", en="gradient before training"), (-10, 0), "‖∂L/∂e_1‖", log10=True, resolution=0.005
     )
-    accuracy = Axis(Text(zh="训练后的准确率", en="accuracy, trained"), (0, 1.05), resolution=0.0005)
+    accuracy = Axis(Text(zh="训练后的准确率", en="trained accuracy"), (0, 1.05), resolution=0.0005)
 
     def verdict(model: str, T: int, seed: str, step: int) -> int:
         """Return 0 without training, else 1 + 2 × (above the threshold) + (learned)."""
@@ -283,7 +283,7 @@ def figure() -> Explorable:
         sentence=Sentence(
             Text(
                 zh="T = {T}，{model}：训练前梯度 {gradient}，{side}；{told}{accuracy}{verdict}",
-                en="{model}, T = {T}: before training, a gradient of {gradient}, {side}; {told}{accuracy}{verdict}",
+                en="{model}, T = {T}: initial gradient {gradient}, {side}; {told}{accuracy}{verdict}",
             ),
             gradient=lambda model, T, seed: power_text(median_gradient(model, T, seed)),
             side=Choice(
@@ -293,8 +293,8 @@ def figure() -> Explorable:
             told=Choice(
                 lambda model, T: int(T <= TRAINED[model]),
                 [
-                    Text(zh="这么长没有训练。", en="not trained at this length."),
-                    Text(zh="训练后准确率 ", en="after it, an accuracy of "),
+                    Text(zh="这么长没有训练。", en="not trained so long."),
+                    Text(zh="训练后准确率 ", en="trained accuracy "),
                 ],
             ),
             accuracy=accuracy_text,

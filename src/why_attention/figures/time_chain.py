@@ -38,8 +38,8 @@ def nodes(graph: DependencyGraph) -> list[tuple[int, int, int]]:
 
 
 def edges(graph: DependencyGraph) -> list[tuple[int, int, float]]:
-    """Return every edge, thin: (E, 3)."""
-    return [(start, end, 0.2) for start, end in graph.edges]
+    """Return every edge, as thin as can be: (E, 3)."""
+    return [(start, end, 0) for start, end in graph.edges]
 
 
 def known(graph: DependencyGraph, now: int) -> int:

@@ -41,7 +41,7 @@ SYMBOLS = (
     # recurrence
     Symbol("h_t", "h", "h_t", "H", Text(zh="第 $t$ 步的隐状态", en="hidden state at step $t$")),
     Symbol("H", "", "", "", Text(zh="隐状态的分量个数", en="components of the hidden state")),
-    Symbol("c_t", "", "", "H", Text(zh="LSTM 的记忆", en="memory of an LSTM")),
+    Symbol("c_t", "", "c_t", "H", Text(zh="LSTM 的记忆", en="memory of an LSTM")),
     Symbol(
         "s_t", "s", "s_T", r"H \text{ / } 2H", Text(zh="传给下一步的全部状态", en="all of the state that is handed on")
     ),
@@ -50,7 +50,17 @@ SYMBOLS = (
     Symbol("W_x", "W_x", "", r"H \times d", Text(zh="乘输入的权重", en="weights of the input")),
     Symbol("b", "b", "", "H", Text(zh="偏置", en="bias")),
     Symbol("b_{hn}", "b_hn", "", "H", Text(zh="GRU 留在重置门里的偏置", en="bias of a GRU inside its reset gate")),
-    Symbol("f_t", "", "", "H", Text(zh="遗忘门", en="forget gate")),
+    Symbol("f_t", "", "f_t", "H", Text(zh="遗忘门", en="forget gate")),
+    Symbol("i_t", "", "i_t", "H", Text(zh="输入门", en="input gate")),
+    Symbol("o_t", "", "o_t", "H", Text(zh="输出门", en="output gate")),
+    Symbol(
+        "g_t", "", "g_t", "H", Text(zh="LSTM 的候选：这一步要写的", en="candidate of an LSTM: what a step would write")
+    ),
+    Symbol("z_t", "", "z_t", "H", Text(zh="更新门", en="update gate")),
+    Symbol("r_t", "", "r_t", "H", Text(zh="重置门", en="reset gate")),
+    Symbol(
+        "n_t", "", "n_t", "H", Text(zh="GRU 的候选：这一步要写的", en="candidate of a GRU: what a step would write")
+    ),
     Symbol(r"\tau", "", "", "", Text(zh="门的时间尺度，单位是步", en="time scale of a gate, in steps")),
     Symbol("J_t", "", "", "", Text(zh="一步的雅可比矩阵", en="Jacobian matrix of one step")),
     Symbol("T", "T", "T", "", Text(zh="最后一步", en="the last step")),
@@ -81,7 +91,7 @@ SYMBOLS = (
     Symbol("d_k", "", "", "", Text(zh="查询和键的分量个数", en="components of a query and of a key")),
     Symbol("d_v", "", "", "", Text(zh="值的分量个数", en="components of a value")),
     Symbol("s_{ij}", "", "s_{ij}", "", Text(zh="查询 $i$ 给键 $j$ 打的分", en="score that query $i$ gives to key $j$")),
-    Symbol("A", "", "", r"L \times S", Text(zh="权重，每行之和为 1", en="weights: each row adds up to 1")),
+    Symbol("A", "", "A", r"L \times S", Text(zh="权重，每行之和为 1", en="weights: each row adds up to 1")),
     Symbol(
         "a_{ij}", "", "a_{ij}", "", Text(zh="查询 $i$ 给键 $j$ 的权重", en="weight that query $i$ gives to key $j$")
     ),
