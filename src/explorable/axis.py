@@ -87,9 +87,9 @@ def ticks_of_decades(low: float, high: float) -> list[tuple[float, str]]:
         powers = [step * i for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
         plain = all(power in PLAIN for power in powers)
         return [(power, number_text(10**power) if plain or power == 0 else f"$10^{{{power}}}$") for power in powers]
-    decades = range(math.floor(low), math.floor(high) + 1)
-    numbers = [float(f"{factor}e{power}") for power in decades for factor in FACTORS]
+    shown = range(math.floor(low), math.floor(high) + 1)
+    numbers = [float(f"{factor}e{power}") for power in shown for factor in FACTORS]
     inside = [number for number in numbers if low - TOUCH <= math.log10(number) <= high + TOUCH]
     if len(inside) < 2:
-        inside = list(MaxNLocator(MOST, min_n_ticks=2).tick_values(10**low, 10**high))[1:-1]
+        inside = [float(number) for number in MaxNLocator(MOST).tick_values(10**low, 10**high)][1:-1]
     return [(math.log10(number), number_text(number)) for number in inside if number > 0]

@@ -96,7 +96,7 @@ export function makeStage({ panels: specs, rows }, words) {
   }
   // How high the plots of each line of each row are: as high as lets all of them stand on one screen.
   function heightsOf(inLines) {
-    const square = ({ panels }) => panels.some(({ beside }) => beside);
+    const square = ({ panels }) => panels.some((panel) => panel.square);
     const weights = inLines.map((lines) => lines.map((line) => (square(line) && lines.filter(square).length === 1 ? SQUARE : 1)));
     const all = weights.flat().reduce((sum, weight) => sum + weight, 0);
     const heights = TALL[width < NARROW ? "narrow" : "wide"];

@@ -39,6 +39,7 @@ class Heatmap {
   constructor(panel, words) {
     this.panel = panel;
     this.words = words;
+    this.square = true;
     this.narrowest = 100;
     this.canvas = element("canvas", { "aria-hidden": true, class: "hatched" });
     this.surface = node("svg");

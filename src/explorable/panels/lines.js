@@ -350,7 +350,8 @@ class Lines {
     const [cx, cy] = [x(data.x[at]), y(data.middle[at])];
     const shade = data.inFocus ? color : "grey";
     if (cy >= box.top && cy <= box.bottom) this.dots.append(node("circle", { class: `dot ${shade}`, cx, cy, r: 4 }));
-    return { color: shade, mark: data.kind === "line" ? mark : null, text: `${data.label} ${this.amounts(data, at)}` };
+    const sign = data.kind === "line" ? { color: shade, mark } : { color: null, mark: null };
+    return { ...sign, text: `${data.label} ${this.amounts(data, at)}` };
   }
 
   // The median and, of a family, its lowest and highest.
