@@ -261,10 +261,9 @@ def test_the_brackets_are_as_wide_as_their_numbers_and_the_tinted_one_holds_nine
             assert (-low, high) == pytest.approx(2 * (int(effective.words(slot, **values)) / 2,))
         profile = uniform_profile(**values)
         middle = len(profile) // 2
-        within, beyond = (
-            profile[middle - n : middle + n + 1].sum() for n in (math.ceil(high) - 1, math.ceil(high) - 2)
-        )
-        assert within >= 90 - 1e-9 > beyond  # of an even number the last two are half in
+        last = int(high + 1e-6)  # of an even number the two at the ends are half in
+        within, beyond = (profile[middle - n : middle + n + 1].sum() for n in (last, last - 1))
+        assert within >= 90 - 1e-9 > beyond
 
 
 def holding(profile):
