@@ -167,7 +167,7 @@ def visit(browser):
     visit.close()
 
 
-@pytest.mark.parametrize(("width", "columns"), [(704, [3, 2]), (690, [3, 1, 1]), (390, [3, 1, 1]), (300, [2, 1, 1, 1])])
+@pytest.mark.parametrize(("width", "columns"), [(1280, [3, 2]), (390, [3, 2]), (300, [2, 1, 2])])
 def test_panels_stand_side_by_side_where_there_is_room(visit, address, width, columns):
     visit.page.set_viewport_size({"width": width, "height": 900})
     page = visit.open(address)

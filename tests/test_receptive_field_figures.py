@@ -255,18 +255,15 @@ def test_the_brackets_are_as_wide_as_their_numbers_and_the_tinted_one_holds_nine
     covered, holds = effective.panels[0]["spans"]
     assert [covered["tinted"], holds["tinted"]] == [False, True]
     for values in effective.settings("k", "depth"):
-        places = np.arange(values["depth"] * (values["k"] - 1) + 1) - values["depth"] * (values["k"] - 1) / 2
         for span, slot in ((covered, "span"), (holds, "positions")):
-            low, high = effective.array(span["ends"], **values)
             assert effective.words(span["number"], **values) == effective.words(slot, **values)
-            assert high - low == int(effective.words(slot, **values)) and low == -high
-        low, high = effective.array(effective.panels[0]["x"]["limits"], **values)
-        assert low < effective.array(covered["ends"], **values)[0]
-        low, high = effective.array(holds["ends"], **values)
+            low, high = effective.array(span["ends"], **values)
+            assert (-low, high) == pytest.approx(2 * (int(effective.words(slot, **values)) / 2,))
         profile = uniform_profile(**values)
-        inside = (places > low) & (places < high)  # of an even number of positions the two at the ends are cut
-        assert profile[inside].sum() < 90 or inside.sum() == high - low
-        assert profile[np.abs(places) <= math.ceil((high - 1) / 1)].sum() >= 90
+        middle = len(profile) // 2
+        last = int(high + 1e-6)  # of an even number the two at the ends are half in
+        within, beyond = (profile[middle - n : middle + n + 1].sum() for n in (last, last - 1))
+        assert within >= 90 - 1e-9 > beyond
 
 
 def holding(profile):

@@ -7,10 +7,10 @@ const OFF_POINTER = 14; // pixels from the pointer
 const ABOVE_FINGER = 44; // pixels above a finger, which covers what is nearer
 const RIM = 4; // pixels to the window's edges, at least
 
-// A small picture of a series' mark, in its colour; nothing for words without one.
+// A small picture of a series' mark, or a ring, in its colour; nothing for words without one.
 function markOf({ color, mark }) {
   if (!color) return "";
-  const shape = node("path", { class: `series mark ${mark}`, d: `M0,0${LOOK.marks[mark].path}` });
+  const shape = node("path", { class: `series mark ${mark ?? "spot"}`, d: `M0,0${LOOK.marks[mark ?? "circle"].path}` });
   return node("svg", { class: color, viewBox: "-5 -5 10 10", width: 10, height: 10 }, shape);
 }
 

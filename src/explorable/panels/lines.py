@@ -101,7 +101,7 @@ class Lines(Panel):
                     "label": str(span.label),
                     "color": span.color,
                     "tinted": span.tinted,
-                    "ends": add(span.ends, f"{where} {span.label}", (2,)),
+                    "ends": add(span.ends, f"{where} {span.label}", (2,), **self.x.precision),
                     "number": add_words(span.number, f"{where} {span.label}"),
                 }
                 for span in self.spans
