@@ -188,6 +188,19 @@ def test_crossings_in_words_are_those_of_cost(read):
             assert read.words(slot, compare=compare, d=d, k=k) == (f"{n:.0f}" if n else "–")
 
 
+def test_the_figure_shows_what_the_page_says_of_it(read):
+    """Under "What you will see" and in the questions of the page comparison."""
+
+    for values, ratio in [({"n": 2048}, "1.5"), ({"d": 64}, "2.5"), ({"n": 8192, "d": 64}, "32.5")]:
+        assert read.words("ratio", **values) == ratio
+    assert read.words("at_recurrence", d=64) == "128" and read.words("at_convolution", k=9) == "1280"
+    assert [read.sentence(k=9, n=n).rpartition("，")[2] for n in (512, 2048)] == ["注意力最少。", "循环最少。"]
+    assert float(read.words("ratio", n=8192, quantity="memory")) > 50
+    assert float(read.words("ratio", n=8192, quantity="memory", compare="fused")) == 1
+    assert read.words("doubling", n=256, d=1024) == "2.22"
+    assert read.sentence(compare="least", n=128).endswith("注意力最少。")  # "Your turn"
+
+
 def plain(text: str) -> float:
     text = re.sub("^10(?=[⁰¹²³⁴⁵⁶⁷⁸⁹])", "1×10", text)
     digits, _, power = text.translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")).partition("×10")
@@ -343,7 +356,7 @@ def test_on_a_page_no_label_covers_another(browser, monkeypatch, tmp_path, width
     monkeypatch.setattr(cost, "stored_gpu_times", lambda path: made_up("TEST DATA", 1e-10))
     set_language("en")
     (tmp_path / "page.html").write_text(page_of([cost.figure(made_up("reader", 1e-7))], "en"), encoding="utf-8")
-    visit = Visit(browser, viewport={"width": width, "height": 900})
+    visit = Visit(browser, viewport={"width": width, "height": 900}, reduced_motion="reduce")  # names stand at once
     page = visit.open((tmp_path / "page.html").as_uri())
     hashes = {hash_of(page)}
     overlaps = """() => [...document.querySelectorAll(".stage > svg")].map((svg) => {

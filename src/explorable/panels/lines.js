@@ -345,7 +345,7 @@ class Lines {
   // Put a dot on a series at a place, and return its colour, mark and words; null beyond the series' ends.
   read(data, place, { color, mark }) {
     const { x, y, box } = this.frame;
-    if (place < data.x[0] - NEAR || place > data.x.at(-1) + NEAR) return null;
+    if (data.kind === "guide" || place < data.x[0] - NEAR || place > data.x.at(-1) + NEAR) return null;
     const at = nearest(data.x, place);
     const [cx, cy] = [x(data.x[at]), y(data.middle[at])];
     const shade = data.inFocus ? color : "grey";
@@ -363,7 +363,7 @@ class Lines {
   }
 
   table() {
-    const shown = this.drawn.filter(Boolean);
+    const shown = this.drawn.filter((data) => data && data.kind !== "guide");
     const places = [...new Set(shown.flatMap(({ x }) => [...x]))].sort((a, b) => a - b);
     const cell = (data, at) => (at < 0 ? "" : this.amounts(data, at));
     const row = (place) => [amountText(place, this.panel.x), ...shown.map((data) => cell(data, data.x.indexOf(place)))];

@@ -190,9 +190,11 @@ def draw_series(series: Series, focused: bool, x: np.ndarray, y: np.ndarray, axe
     color = COLORS[series.color if focused else "grey"]["still"]
     if focused and len(family) > 1:
         axes.plot(x, family.T, color=color, linewidth=0.6, alpha=0.5)
-    style: dict[str, Any] = {"linestyle": "--" if series.dashed else "-", "linewidth": 2.2 if focused else 1}
-    # markevery: a share of the line
-    style |= {"marker": MARKS[series.mark]["still"], "markevery": 0.15 if len(x) > 1 else None}
+    guide = len(x) == 2 and x[0] == x[1]  # an upright line
+    style: dict[str, Any] = {"linestyle": "--" if series.dashed else "-"}
+    style["linewidth"] = 2.2 if focused and not guide else 1
+    if not guide:  # markevery: a share of the line
+        style |= {"marker": MARKS[series.mark]["still"], "markevery": 0.15 if len(x) > 1 else None}
     middle = np.median(family, axis=0)
     if (np.isfinite(middle) & np.isfinite(x)).any():  # an exact 0 everywhere lies below the plot
         axes.plot(x, middle, color=color, **style)
