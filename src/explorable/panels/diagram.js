@@ -108,7 +108,7 @@ class Diagram {
     const frames = this.parts.filter(({ part }) => part.shape === "frame");
     const others = this.parts.filter(({ part }) => part.shape !== "frame");
     const groups = [...frames, ...this.arrows, ...others].map(({ group }) => group);
-    this.all = node("g", { class: "parts" }, ...groups, ...this.labels, this.ring);
+    this.all = node("g", { class: "parts plot" }, ...groups, ...this.labels, this.ring);
     this.surface.replaceChildren(this.all);
   }
 
@@ -228,7 +228,7 @@ class Diagram {
   }
 
   mark(pick) {
-    const { panel, words, ring, boxes } = this;
+    const { panel, ring, boxes } = this;
     const at = pick && "node" in pick && this.isThere(pick.node) ? pick.node : -1;
     const way = at < 0 ? { nodes: new Set(), edges: new Set() } : this.wayTo(at);
     this.parts.forEach(({ group }, i) => group.classList.toggle("picked", way.nodes.has(i)));
@@ -240,7 +240,7 @@ class Diagram {
     for (const [name, number] of Object.entries(around)) ring.setAttribute(name, fixed(number));
     const { color } = panel.parts[at];
     const said = this.saidOf(at).map((text) => ({ color, mark: null, text }));
-    return { place: this.nameOf(at) || panel.title, said, text: said.map(({ text }) => text).join(words.comma) };
+    return { place: this.nameOf(at) || panel.title, said };
   }
 
   // All that a node is computed from, and the arrows on the way.
