@@ -90,7 +90,7 @@ def test_a_picked_node_shows_its_way_and_says_what_it_reads(visit, tmp_path):
     page = show(visit, tmp_path, figure(diagram(written=lambda n: {"c": f"{n}"}), controls=[N]))
     page.locator(".part.circle").hover()
     assert picked(page) == (["x1", "dog", "1"], 2)
-    assert page.locator(".readout").inner_text() == "diagram: 1, reads dog"  # it has no name of its own
+    assert page.locator(".readout").inner_text() == "diagram: 1; reads dog"  # it has no name of its own
     page.locator("svg[role=application]").press("ArrowDown")
     assert picked(page) == (["x1", "dog"], 1)
     assert page.locator(".readout").inner_text() == "dog: reads x1"

@@ -238,8 +238,7 @@ class Diagram {
     const { x, y, wide, high } = boxes[at];
     const around = { x: x - wide / 2 - 4, y: y - high / 2 - 4, width: wide + 8, height: high + 8, rx: ROUND + 4 };
     for (const [name, number] of Object.entries(around)) ring.setAttribute(name, fixed(number));
-    const { color } = panel.parts[at];
-    const said = this.saidOf(at).map((text) => ({ color, mark: null, text }));
+    const said = this.saidOf(at).map((text) => ({ color: null, mark: null, text }));
     return { place: this.nameOf(at) || panel.title, said };
   }
 
