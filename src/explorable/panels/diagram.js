@@ -85,7 +85,7 @@ function makePart(part) {
   const outline = (kind) => node("rect", { class: kind });
   const shapes = part.shape === "text" ? [] : [outline("outline"), outline("outline glow")];
   const text = node("text", { "text-anchor": part.align });
-  return { part, shapes, text, group: node("g", { class: `part ${part.shape} ${part.color}` }, ...shapes, text) };
+  return { part, shapes, text, group: node("g", { class: `piece ${part.shape} ${part.color}` }, ...shapes, text) };
 }
 
 function makeArrow({ color, dashed }) {
