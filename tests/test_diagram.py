@@ -101,16 +101,21 @@ def test_a_picked_node_shows_its_way_and_says_what_it_reads(visit, tmp_path):
 
 
 def test_a_part_that_is_not_there_is_neither_drawn_nor_picked(visit, tmp_path):
-    page = show(visit, tmp_path, figure(diagram(lit=lambda n: {"b": None, ("b", "c"): None, "a": 1}), controls=[N]))
+    panel = diagram(
+        [A, B, C, Node("d", 2, 0)], lit=lambda n: {"b": None, ("b", "c"): None}, written=lambda n: {"c": "1"}
+    )
+    page = show(visit, tmp_path, figure(panel, controls=[N]))
     boxes = page.locator(".piece")
-    assert [box.is_visible() for box in boxes.all()] == [True, False, True]
+    assert [box.is_visible() for box in boxes.all()] == [True, False, True, True]
     page.locator("svg[role=application]").press("ArrowRight")  # first
     page.keyboard.press("ArrowRight")
-    assert page.locator(".piece.picked").all_text_contents() == [""]  # the circle
+    assert page.locator(".piece.picked").all_text_contents() == ["1"]
+    page.keyboard.press("ArrowDown")  # of the node on the right there is nothing to say
+    assert page.locator(".piece.picked").all_text_contents() == ["x1"]
     rows = page.locator("details.numbers")
     rows.locator("summary").click()
     rows.locator("tbody th").first.wait_for()
-    assert rows.locator("tbody th").all_text_contents() == ["x1", ""]
+    assert rows.locator("tbody th").all_text_contents() == ["x1", ""]  # the circle has no name
 
 
 @pytest.mark.parametrize("colored, strength", [("a", 1), ("b", 0)])
