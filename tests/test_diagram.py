@@ -81,16 +81,16 @@ def show(visit, folder, *figures, language="en"):
 
 def picked(page):
     """Return the words of the picked boxes, and how many arrows are picked."""
-    texts = page.locator(".part.picked").all_text_contents()
+    texts = page.locator(".piece.picked").all_text_contents()
     return texts, page.locator(".arrow.picked").count()
 
 
 def test_a_picked_node_shows_its_way_and_says_what_it_reads(visit, tmp_path):
     set_language("en")
     page = show(visit, tmp_path, figure(diagram(written=lambda n: {"c": f"{n}"}), controls=[N]))
-    page.locator(".part.circle").hover()
+    page.locator(".piece.circle").hover()
     assert picked(page) == (["x1", "dog", "1"], 2)
-    assert page.locator(".readout").inner_text() == "diagram: 1, reads dog"  # it has no name of its own
+    assert page.locator(".readout").inner_text() == "diagram: 1; reads dog"  # it has no name of its own
     page.locator("svg[role=application]").press("ArrowDown")
     assert picked(page) == (["x1", "dog"], 1)
     assert page.locator(".readout").inner_text() == "dog: reads x1"
@@ -101,22 +101,27 @@ def test_a_picked_node_shows_its_way_and_says_what_it_reads(visit, tmp_path):
 
 
 def test_a_part_that_is_not_there_is_neither_drawn_nor_picked(visit, tmp_path):
-    page = show(visit, tmp_path, figure(diagram(lit=lambda n: {"b": None, ("b", "c"): None, "a": 1}), controls=[N]))
-    boxes = page.locator(".part")
-    assert [box.is_visible() for box in boxes.all()] == [True, False, True]
+    panel = diagram(
+        [A, B, C, Node("d", 2, 0)], lit=lambda n: {"b": None, ("b", "c"): None}, written=lambda n: {"c": "1"}
+    )
+    page = show(visit, tmp_path, figure(panel, controls=[N]))
+    boxes = page.locator(".piece")
+    assert [box.is_visible() for box in boxes.all()] == [True, False, True, True]
     page.locator("svg[role=application]").press("ArrowRight")  # first
     page.keyboard.press("ArrowRight")
-    assert page.locator(".part.picked").all_text_contents() == [""]  # the circle
+    assert page.locator(".piece.picked").all_text_contents() == ["1"]
+    page.keyboard.press("ArrowDown")  # of the node on the right there is nothing to say
+    assert page.locator(".piece.picked").all_text_contents() == ["x1"]
     rows = page.locator("details.numbers")
     rows.locator("summary").click()
     rows.locator("tbody th").first.wait_for()
-    assert rows.locator("tbody th").all_text_contents() == ["x1", ""]
+    assert rows.locator("tbody th").all_text_contents() == ["x1", ""]  # the circle has no name
 
 
 @pytest.mark.parametrize("colored, strength", [("a", 1), ("b", 0)])
 def test_a_glow_is_as_strong_as_its_part_is_lit(visit, tmp_path, colored, strength):
     page = show(visit, tmp_path, figure(diagram(lit=lambda n: {"a": 1 / n}), controls=[N]))
-    glow = page.locator(".part .glow").nth(["a", "b"].index(colored))
+    glow = page.locator(".piece .glow").nth(["a", "b"].index(colored))
     assert float(glow.evaluate("(one) => getComputedStyle(one).opacity")) == strength
     move(page, "n")
     page.wait_for_timeout(300)  # the tween
@@ -128,10 +133,10 @@ BAD = """(figure) => {
   const bad = [];
   const svg = figure.querySelector("svg[role=application]").getBoundingClientRect();
   const texts = [];
-  for (const part of figure.querySelectorAll(".part, .written")) {
+  for (const part of figure.querySelectorAll(".piece, .written")) {
     if (part.getAttribute("display") === "none" || !part.textContent) continue;
     const text = (part.querySelector("text") ?? part).getBoundingClientRect();
-    const box = part.matches(".part.box") ? part.querySelector(".outline").getBoundingClientRect() : svg;
+    const box = part.matches(".piece.box") ? part.querySelector(".outline").getBoundingClientRect() : svg;
     if (text.left < box.left - 0.5 || text.right > box.right + 0.5 || text.top < box.top - 2 || text.bottom > box.bottom + 2)
       bad.push(`${part.textContent} leaves its box by ${Math.round(Math.max(box.left - text.left, text.right - box.right))} px`);
     const size = parseFloat(getComputedStyle(part.querySelector("text") ?? part).fontSize);

@@ -85,14 +85,67 @@ function makePart(part) {
   const outline = (kind) => node("rect", { class: kind });
   const shapes = part.shape === "text" ? [] : [outline("outline"), outline("outline glow")];
   const text = node("text", { "text-anchor": part.align });
-  return { part, shapes, text, group: node("g", { class: `part ${part.shape} ${part.color}` }, ...shapes, text) };
+  return { part, shapes, text, group: node("g", { class: `piece ${part.shape} ${part.color}` }, ...shapes, text) };
 }
 
 function makeArrow({ color, dashed }) {
   const path = (kind) => node("path", { class: kind });
   const both = (kind) => [path(`way ${kind} ${dashed ? "dashed" : ""}`), path(`head ${kind}`)];
   const [plain, glow] = [both(""), both("glow")];
-  return { plain, glow, group: node("g", { class: `arrow ${color}` }, ...plain, ...glow) };
+  return { plain, glow, group: node("g", { class: `arrow ${color}` }, ...plain, ...glow), label: textAt("tick written", 0, 0, "middle") };
+}
+
+function sizeOf({ shape, size: [wide, high], widest, texts }, column, row) {
+  if (shape === "text") return { wide: widest + 8, high: texts * LINE_OF_BOX + 4 };
+  return shape === "circle" ? { wide: 2 * RADIUS, high: 2 * RADIUS } : { wide: wide * column, high: high * row };
+}
+
+function placePart({ part, shapes, group }, { x, y, wide, high }) {
+  group.style.transform = `translate(${fixed(x)}px, ${fixed(y)}px)`;
+  const outline = { x: -wide / 2, y: -high / 2, width: wide, height: high, rx: part.shape === "circle" ? RADIUS : ROUND };
+  for (const shape of shapes) for (const [name, number] of Object.entries(outline)) shape.setAttribute(name, fixed(number));
+}
+
+function placeArrow({ plain, glow, label }, { line, head, middle: [x, y] }) {
+  for (const [way, tip] of [plain, glow]) {
+    way.setAttribute("d", line);
+    tip.setAttribute("d", head);
+  }
+  label.setAttribute("x", fixed(x));
+  label.setAttribute("y", fixed(y + 4));
+}
+
+// Show how strongly a part or an arrow is lit, where that has changed: nothing where it is not there.
+function light(one, lit, elements, glow) {
+  if (one.lit === lit) return;
+  one.lit = lit;
+  for (const element of elements) element.setAttribute("display", lit >= 0 ? "inline" : "none");
+  for (const element of glow) element.style.setProperty("--lit", Math.max(0, lit));
+}
+
+function lightPart(one, lit, written) {
+  const { part, shapes, text, group } = one;
+  light(one, lit, [group], shapes.slice(1));
+  group.classList.toggle("unlit", lit < 0.02);
+  if (one.written === written) return;
+  one.written = written;
+  const texts = [...titleOf(part), ...(written ? written.split("\n").map((words) => [words]) : [])];
+  const line = (words, i) => node("tspan", { x: 0, y: fixed(4.5 + (i - (texts.length - 1) / 2) * LINE_OF_BOX) }, ...words);
+  text.replaceChildren(...texts.map(line));
+}
+
+function lightArrow(one, lit, written) {
+  light(one, lit, [one.group, one.label], one.glow);
+  if (one.label.textContent !== written) one.label.textContent = written;
+}
+
+// The lines of a node's symbol and label: two, or one where they stand beside a column.
+function titleOf({ symbol, label, align }) {
+  const spans = symbolSpans(symbol);
+  const both = [spans, label ? [label] : []].filter((words) => words.length);
+  if (align === "middle" || both.length < 2) return both;
+  const raise = spans.at(-1).getAttribute("dy") === "0.25em" ? "-0.19em" : 0; // back from a subscript
+  return [[...spans, node("tspan", { dy: raise }, ` ${label}`)]];
 }
 
 class Diagram {
@@ -103,12 +156,11 @@ class Diagram {
     this.narrowest = 330;
     this.parts = panel.parts.map(makePart);
     this.arrows = panel.edges.map(makeArrow);
-    this.labels = panel.edges.map(() => textAt("tick written", 0, 0, "middle"));
     this.ring = node("rect", { class: "ring" });
     const frames = this.parts.filter(({ part }) => part.shape === "frame");
     const others = this.parts.filter(({ part }) => part.shape !== "frame");
     const groups = [...frames, ...this.arrows, ...others].map(({ group }) => group);
-    this.all = node("g", { class: "parts" }, ...groups, ...this.labels, this.ring);
+    this.all = node("g", { class: "parts plot" }, ...groups, ...this.arrows.map(({ label }) => label), this.ring);
     this.surface.replaceChildren(this.all);
   }
 
@@ -117,81 +169,48 @@ class Diagram {
     return { now: [places, lit, written], later: [] };
   }
 
-  draw(view, { width: size, height }) {
+  draw(view, { width, height }) {
     const { panel } = this;
     const { values } = view.at(panel.places);
-    const places = panel.parts.map((_, i) => [values[2 * i], values[2 * i + 1]]);
-    [this.lit, this.written] = [view.at(panel.lit).values, view.at(panel.written).split("\t")];
+    const [lit, written] = [view.at(panel.lit).values, view.at(panel.written).split("\t")];
+    const [resized, moved] = [this.size !== `${width} ${height}`, this.values !== values];
+    this.all.classList.toggle("settled", !resized); // only then may it tween
+    this.lit = lit;
+    if (resized || moved) this.place(values, width, height);
+    this.parts.forEach((one, i) => lightPart(one, lit[i], written[i]));
+    this.arrows.forEach((one, i) => lightArrow(one, lit[panel.parts.length + i], written[panel.parts.length + i]));
+    Object.assign(this, { size: `${width} ${height}`, values, written });
+    return { kind: "diagram", limits: panel.limits, places: this.places, lit, written };
+  }
+
+  // Put parts and arrows where they belong, those that are not there yet.
+  place(values, width, height) {
+    const { panel } = this;
     const [[left, right], [low, high]] = panel.limits;
-    const column = Math.min(WIDEST_COLUMN, (size - 2 * BESIDE) / (right - left));
+    const column = Math.min(WIDEST_COLUMN, (width - 2 * BESIDE) / (right - left));
     const row = height / (high - low);
-    const x = (at) => size / 2 + (at - (left + right) / 2) * column;
+    this.places = panel.parts.map((_, i) => [values[2 * i], values[2 * i + 1]]);
     // a text may rise above the highest row
-    const above = panel.parts.map(({ shape, texts }, i) =>
-      shape === "text" ? (texts * LINE_OF_BOX) / 2 + 2 - (high - places[i][1]) * row : 0,
-    );
-    const top = Math.max(BESIDE, ...above);
-    const y = (at) => top + (high - at) * row;
-    this.surface.setAttribute("viewBox", `0 0 ${fixed(size)} ${fixed(top + height + BESIDE)}`);
-    this.all.classList.toggle("settled", this.size === size); // only then may it tween
-    this.size = size;
-    this.boxes = panel.parts.map(({ shape, size: [wide, high], widest, texts }, i) => {
-      const letters = { wide: widest + 8, high: texts * LINE_OF_BOX + 4 };
-      const box = { text: letters, circle: { wide: 2 * RADIUS, high: 2 * RADIUS } }[shape] ?? { wide: wide * column, high: high * row };
-      return { x: x(places[i][0]), y: y(places[i][1]), ...box };
-    });
+    const rise = ({ shape, texts }, i) => (shape === "text" ? (texts * LINE_OF_BOX) / 2 + 2 - (high - this.places[i][1]) * row : 0);
+    const top = Math.max(BESIDE, ...panel.parts.map(rise));
+    const at = ([across, up]) => [width / 2 + (across - (left + right) / 2) * column, top + (high - up) * row];
+    this.surface.setAttribute("viewBox", `0 0 ${fixed(width)} ${fixed(top + height + BESIDE)}`);
+    const before = this.boxes;
+    this.boxes = panel.parts.map((part, i) => ({ ...sizeOf(part, column, row), x: at(this.places[i])[0], y: at(this.places[i])[1] }));
+    const moved = this.boxes.map((box, i) => Object.keys(box).some((side) => box[side] !== before?.[i][side]));
     const fits = panel.parts.map(({ shape, widest }, i) => (shape === "box" && widest ? (this.boxes[i].wide - 6) / widest : 1));
     this.surface.style.setProperty("--type", `${fixed(Math.max(LEAST_TYPE, TYPE * Math.min(1, ...fits)))}px`);
-    this.parts.forEach((one, i) => this.drawPart(one, this.boxes[i], this.lit[i], this.written[i]));
-    panel.edges.forEach((edge, i) =>
-      this.drawArrow(
-        i,
-        edge,
-        edge.via.map(([across, up]) => [x(across), y(up)]),
-      ),
-    );
-    return { kind: "diagram", limits: panel.limits, places, lit: this.lit, written: this.written };
+    this.parts.forEach((one, i) => moved[i] && placePart(one, this.boxes[i]));
+    panel.edges.forEach(({ ends, via }, i) => {
+      const [from, to] = ends.map((end) => this.boxes[end]);
+      if (ends.some((end) => moved[end])) placeArrow(this.arrows[i], arrowOf(from, to, via.map(at), panel.flow));
+    });
   }
 
-  drawPart({ part, shapes, text, group }, { x, y, wide, high }, lit, written) {
-    group.setAttribute("display", lit >= 0 ? "inline" : "none");
-    group.classList.toggle("unlit", lit < 0.02);
-    group.style.transform = `translate(${fixed(x)}px, ${fixed(y)}px)`;
-    const frame = { x: -wide / 2, y: -high / 2, width: wide, height: high, rx: part.shape === "circle" ? RADIUS : ROUND };
-    for (const shape of shapes) for (const [name, number] of Object.entries(frame)) shape.setAttribute(name, fixed(number));
-    if (shapes.length) shapes[1].style.setProperty("--lit", Math.max(0, lit));
-    const texts = [...this.titleOf(part), ...(written ? written.split("\n").map((words) => [words]) : [])];
-    const line = (words, i) => node("tspan", { x: 0, y: fixed(4.5 + (i - (texts.length - 1) / 2) * LINE_OF_BOX) }, ...words);
-    text.replaceChildren(...texts.map(line));
-  }
-
-  // The lines of a node's symbol and label: two, or one where they stand beside a column.
-  titleOf({ symbol, label, align }) {
-    const spans = symbolSpans(symbol);
-    const both = [spans, label ? [label] : []].filter((words) => words.length);
-    if (align === "middle" || both.length < 2) return both;
-    const raise = spans.at(-1).getAttribute("dy") === "0.25em" ? "-0.19em" : 0; // back from a subscript
-    return [[...spans, node("tspan", { dy: raise }, ` ${label}`)]];
-  }
-
-  drawArrow(i, { ends: [from, to] }, corners) {
-    const { arrows, labels, boxes, panel } = this;
-    const [lit, written] = [this.lit[boxes.length + i], this.written[boxes.length + i]];
-    const { line, head, middle } = arrowOf(boxes[from], boxes[to], corners, panel.flow);
-    const { plain, glow, group } = arrows[i];
-    for (const one of [group, labels[i]]) one.setAttribute("display", lit >= 0 ? "inline" : "none");
-    for (const [way, tip] of [plain, glow]) {
-      way.setAttribute("d", line);
-      tip.setAttribute("d", head);
-    }
-    for (const one of glow) one.style.setProperty("--lit", Math.max(0, lit));
-    labels[i].textContent = written;
-    labels[i].setAttribute("x", fixed(middle[0]));
-    labels[i].setAttribute("y", fixed(middle[1] + 4));
-  }
-
+  // Whether a node can be picked: it is there, and there is something to say of it.
   isThere(i) {
-    return this.lit[i] >= 0 && !["frame", "text"].includes(this.panel.parts[i].shape);
+    const drawn = this.lit[i] >= 0 && !["frame", "text"].includes(this.panel.parts[i].shape);
+    return drawn && (this.nameOf(i) !== "" || this.saidOf(i).length > 0);
   }
 
   // The edges that are there and enter a node.
@@ -228,7 +247,7 @@ class Diagram {
   }
 
   mark(pick) {
-    const { panel, words, ring, boxes } = this;
+    const { panel, ring, boxes } = this;
     const at = pick && "node" in pick && this.isThere(pick.node) ? pick.node : -1;
     const way = at < 0 ? { nodes: new Set(), edges: new Set() } : this.wayTo(at);
     this.parts.forEach(({ group }, i) => group.classList.toggle("picked", way.nodes.has(i)));
@@ -238,9 +257,8 @@ class Diagram {
     const { x, y, wide, high } = boxes[at];
     const around = { x: x - wide / 2 - 4, y: y - high / 2 - 4, width: wide + 8, height: high + 8, rx: ROUND + 4 };
     for (const [name, number] of Object.entries(around)) ring.setAttribute(name, fixed(number));
-    const { color } = panel.parts[at];
-    const said = this.saidOf(at).map((text) => ({ color, mark: null, text }));
-    return { place: this.nameOf(at) || panel.title, said, text: said.map(({ text }) => text).join(words.comma) };
+    const said = this.saidOf(at).map((text) => ({ color: null, mark: null, text }));
+    return { place: this.nameOf(at) || panel.title, said };
   }
 
   // All that a node is computed from, and the arrows on the way.

@@ -10,6 +10,7 @@ from why_attention.receptive_field import Layer, cone
 
 WORDS = list(zip("昨天 咬 了 人 的 狗 又 跑 了".split(), "the dog that bit a man ran away again".split()))
 N, KERNEL, DEPTH = len(WORDS), 3, 3
+POSITIONS = list(range(2, N))  # whose window stands within the sequence
 ROWS = [0, 1.15, 2.15, 3.15]  # of the tokens and the layers
 
 
@@ -78,11 +79,7 @@ def figure() -> Explorable:
             zh="看得见不等于有影响：远处的输入实际有多大影响，看这一页后面的图。",
             en="What is seen need not matter: how much influence far inputs have, a later figure of this page shows.",
         ),
-        controls=[
-            Control(
-                "i", list(range(1, N + 1)), label=Text(zh="位置", en="position"), symbol="i", start=4, continuous=False
-            )
-        ],
+        controls=[Control("i", POSITIONS, label=Text(zh="位置", en="position"), symbol="i", start=4, continuous=False)],
         panels=[
             Diagram(
                 nodes(),
