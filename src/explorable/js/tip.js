@@ -9,7 +9,7 @@ const RIM = 4; // pixels to the window's edges, at least
 
 // A small picture of a series' mark, in its colour; nothing for words without one.
 function markOf({ color, mark }) {
-  if (!color) return "";
+  if (!color || !mark) return "";
   const shape = node("path", { class: `series mark ${mark}`, d: `M0,0${LOOK.marks[mark].path}` });
   return node("svg", { class: color, viewBox: "-5 -5 10 10", width: 10, height: 10 }, shape);
 }
