@@ -85,6 +85,7 @@ def screen(browser, tmp_path_factory):
         visit.page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")  # drawn anew
         return visit.page
 
+    open_at.errors = visit.errors
     yield open_at
     visit.close()
 
@@ -204,6 +205,25 @@ READER = """() => {
     return (Math.max(...boxes.map(({ right }) => right)) - Math.min(...boxes.map(({ left }) => left))) / panel.clientWidth;
   });
   window.tops = () => panels.map((panel) => Math.round(panel.getBoundingClientRect().top));
+  // Point at places all over every panel; give what the tips say that do not lie wholly inside the window.
+  window.pointedAt = (pointerType) => {
+    const outside = [];
+    const tip = figure.querySelector(".tip");
+    let tips = 0;
+    for (const panel of panels) {
+      const surface = panel.querySelector("svg[role=application]") ?? panel;
+      surface.scrollIntoView({ block: "center" });
+      const { left, top, width, height } = surface.getBoundingClientRect();
+      for (let i = 0; i < 36; i++) {
+        const at = { clientX: left + (((i % 6) + 0.5) / 6) * width, clientY: top + ((Math.floor(i / 6) + 0.5) / 6) * height };
+        surface.dispatchEvent(new PointerEvent("pointermove", { ...at, pointerType, bubbles: true }));
+        if (!tip || tip.hidden) continue;
+        tips++;
+        if (beyond(tip.getBoundingClientRect(), { left: 0, top: 0, right: innerWidth, bottom: innerHeight }) > 0) outside.push(tip.textContent);
+      }
+    }
+    return { tips, outside };
+  };
   // Move every control, then go back as a reader would.
   window.leaveAndReturn = () => {
     const { state, drawn } = figure.dataset;
@@ -257,6 +277,15 @@ def test_while_two_controls_move_no_label_is_cut_or_over_another(screen, name, e
 @for_every_figure
 def test_it_has_a_way_back_to_its_start(screen, name, edition):
     assert screen(name, edition, 1280).evaluate("leaveAndReturn()") == {"left": True, "back": True, "disabled": True}
+
+
+@for_every_figure
+@pytest.mark.parametrize(("width", "pointer"), [(1280, "mouse"), (390, "touch")])
+def test_what_is_pointed_at_is_read_out_inside_the_window(screen, name, edition, width, pointer):
+    page = screen(name, edition, width)
+    seen = page.evaluate("pointedAt", pointer)
+    assert seen["tips"] and not seen["outside"]
+    assert not screen.errors
 
 
 @for_every_figure

@@ -107,6 +107,23 @@ def test_no_page_scrolls_sideways(reading):
     reading.page.set_viewport_size(usual)
 
 
+@on(FIGURES)
+def test_the_code_that_shows_a_figure_is_folded_below_it_in_the_pages_language(reading):
+    folds = reading.page.locator(".cell_output:has(figure.explorable) + details.folded-code")
+    assert folds.count() == len(figures_on(reading.path))
+    tag = reading.page.locator("html").get_attribute("lang")
+    edition = next(edition for edition in EDITIONS.values() if edition.tag == tag)
+    summary, code = folds.first.locator("summary"), folds.first.locator("pre")
+    assert summary.inner_text() == edition.translate("Code of this figure")
+    for shown in (False, True, False):
+        assert code.is_visible() == shown
+        summary.press("Enter")
+    folds.first.evaluate("(fold) => (fold.open = false)")
+    reading.page.emulate_media(media="print")
+    assert not summary.is_visible()
+    reading.page.emulate_media(media="screen")
+
+
 @pytest.mark.parametrize("path", FIGURES)
 def test_page_works_from_a_file(visit, site_folder, path):
     page = visit.open((site_folder / path[1:]).as_uri())
