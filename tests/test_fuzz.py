@@ -730,9 +730,11 @@ EXEMPT = {  # public names that no case calls, and why
     **{f"checks.{name}": "every layer's case calls it" for name in CHECKS},
     **{f"explorable.{name}": "the case of Explorable calls it" for name in ("Axis", "Series", "Lines")},
     **{f"explorable.{name}": "tests/test_explorable.py gives it hostile frames" for name in ("Heatmap", "Graph")},
+    **{f"explorable.{name}": "tests/test_panels.py gives it hostile numbers and words" for name in ("Arcs", "Shares")},
     "explorable.Diagram": "tests/test_diagram.py gives it hostile functions",
     **dict.fromkeys(
-        [*RECORDS, "explorable.Rule", "explorable.Companion", "explorable.Node", "explorable.Edge"], "a record"
+        [*RECORDS, *(f"explorable.{name}" for name in ("Rule", "Span", "Bar", "Rounds", "Companion", "Node", "Edge"))],
+        "a record",
     ),
     **dict.fromkeys(["timing.machine", "device.pick_device"], "takes nothing, and tells of the machine"),
     "norms.frobenius_norm": "the cases of influence and of effective_field call it",
