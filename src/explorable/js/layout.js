@@ -8,7 +8,8 @@ import { KINDS } from "./kinds.js";
 const { columns: COLUMNS, gap: GAP } = LOOK.stage; // a panel takes all columns, a half, a third or a quarter
 const TALL = { wide: [360, 200, 130], narrow: [330, 165, 90] }; // pixels of a plot, with one line of them, two, or more
 const NARROW = 600; // pixels: the stage of a phone
-const SQUARE = 2; // a line of squares is so many times as high as another, if all are to stand on one screen
+// a line of squares is so many times as high as another, if all are to stand on one screen; where it is not the only one
+const [SQUARE, SQUARES] = [{ wide: 2, narrow: 2.5 }, 1.3];
 const LEAST = 0.8; // of its part of a line a panel keeps, where another needs more
 const PAPER = 640; // pixels: as wide as a sheet of paper, without its margins
 const TWEEN = 150; // milliseconds: a state that the next follows sooner is not tweened into
@@ -99,9 +100,11 @@ export function makeStage({ panels: specs, rows }, words) {
   // How high the plots of each line of each row are: as high as lets all of them stand on one screen.
   function heightsOf(inLines) {
     const square = ({ panels }) => panels.some((panel) => panel.square);
-    const weights = inLines.map((lines) => lines.map((line) => (square(line) && lines.filter(square).length === 1 ? SQUARE : 1)));
-    const all = weights.flat().reduce((sum, weight) => sum + weight, 0);
-    const heights = TALL[width < NARROW ? "narrow" : "wide"];
+    const room = width < NARROW ? "narrow" : "wide";
+    const weightOf = (line, lines) => (square(line) ? (lines.filter(square).length > 1 ? SQUARES : SQUARE[room]) : 1);
+    const weights = inLines.map((lines) => lines.map((line) => weightOf(line, lines)));
+    const all = Math.floor(weights.flat().reduce((sum, weight) => sum + weight, 0));
+    const heights = TALL[room];
     return weights.map((row) => row.map((weight) => Math.min(heights[0], weight * heights[Math.min(all, heights.length) - 1])));
   }
   function draw(view) {

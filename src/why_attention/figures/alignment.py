@@ -136,14 +136,14 @@ def figure() -> Explorable:
             en="Arcs and cells are the same weights: how much each word written looks at each source word.",
         ),
         how_to_read=Text(
-            zh="左图左列是原文，右列是模型逐个写出的译文；弧线越粗，写右边那个词时分给左边那个词的注意力权重越大。"
+            zh="弧线图的左列是原文，右列是模型逐个写出的译文；弧线越粗，写右边那个词时分给左边那个词的注意力权重越大。"
             "指着一个词，就只剩它的弧线，右边的格子也会标出来。写错的词前面有星号。矩阵的列是原文的词（键 j），行是译文的词"
             "（查询 i），颜色是同一个权重，对数刻度，每行加起来恰为 1。译文用一种造出来的语言（名词以 o 结尾，形容词以 a，量词以 i），"
             "短语里的次序倒过来，所以正确的弧线在短语里两两交叉。固定瓶颈没有注意力权重：所有的词都从一个向量 c 里过，"
             "没有一条路径只通向某一个词，矩阵就画成斜纹。"
             f"曲线图的横轴是句长，纵轴是整句全对率，每个句长测 {TESTED} 句；细线是三个随机种子，粗线是它们的中位数，"
             f"竖的虚线是训练中最长的句子（{LONGEST} 个词）和当前的句子。",
-            en="On the left are the words of the source and, beside them, those that the model writes, one by one; the wider an "
+            en="Arcs lead from the words of the source, at their left, to those that the model writes, one by one; the wider an "
             "arc, the more attention weight goes to the source word while the other is written. Point at a word, and only its "
             "arcs are left, and its cell is marked. A star stands before a wrong word. Columns of the matrix are the words of "
             "the source (keys j), rows the words written (queries i); colour is the same weight, on a logarithmic scale, and "

@@ -109,12 +109,12 @@ def figure() -> Explorable:
             en="The grey bracket: inputs that are read. The green strip: those that hold 90 % of the influence.",
         ),
         how_to_read=Text(
-            zh="左图的横轴是输入离输出多远，纵轴是它占全部影响的百分之几；灰线的高度是所有输入影响都一样时各自的份额。"
-            "两个括号说明读到多少个输入、其中多少个就占九成影响（按均匀核算）。右图两轴都是对数刻度：半径每层长一样多，标准差只按层数的平方根长，现在差多少，看竖线。"
+            zh="一幅画影响的分布：横轴是输入离输出多远，纵轴是它占全部影响的百分之几；灰线的高度是所有输入影响都一样时各自的份额。"
+            "两个括号说明读到多少个输入、其中多少个就占九成影响（按均匀核算）。另一幅画宽度，两轴都是对数刻度：半径每层长一样多，标准差只按层数的平方根长，现在差多少，看竖线。"
             "“均匀”的每个权重都是 1/k；“随机”的权重均值为 0，服从同一条公式的是影响的平方，所以层数多时大约宽到 √2 倍（细线是三个随机种子，粗线是中位数）。",
-            en="On the left, across, how far an input lies from the output, and upwards its share of all influence; the grey line "
+            en="One plot shows, across, how far an input lies from the output, and upwards its share of all influence; the grey line "
             "is as high as every share would be if all inputs counted alike. The brackets say how many inputs are read, and how "
-            "many of them hold 90 % of the influence under uniform kernels. On the right, on two logarithmic axes, the radius "
+            "many of them hold 90 % of the influence under uniform kernels. The other shows widths, on two logarithmic axes: the radius "
             "grows by the same amount with every layer, the standard deviation as the square root of their number; the vertical "
             "line is the gap between them now. The weights of uniform kernels are 1/k; those of random ones have mean 0, so that "
             "the squares of their influences follow the law, and deep stacks are about √2 times as wide (thin lines are three "

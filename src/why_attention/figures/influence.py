@@ -182,12 +182,12 @@ def figure() -> Explorable:
         how_to_read=Text(
             zh="第 i 行第 j 列的颜色是输入 xⱼ 对输出 yᵢ 的影响，也就是雅可比矩阵 ∂yᵢ/∂xⱼ 的 Frobenius 范数；三个方阵用同一批输入、同一个对数色标，"
             "斜纹处恰好为 0，没有通路。指向一格，可以同时读到三种网络在这里的影响和路径长度。"
-            "下左图把方阵沿对角线方向取平均：往回看 i−j 步，影响还有多大，线断了就是 0。"
-            "下右图是每一层之后 token 的多样性：1 是各不相同，0 是全都一样。",
+            "平均影响是方阵沿对角线方向的平均：往回看 i−j 步，影响还有多大，线断了就是 0。"
+            "token 的多样性是每一层之后量的：1 是各不相同，0 是全都一样。",
             en="The colour in row i, column j is the influence of input xⱼ on output yᵢ, the Frobenius norm of the Jacobian "
             "∂yᵢ/∂xⱼ. The three matrices share their inputs and one logarithmic colour scale; hatching is an exact 0, where no "
-            "path leads. Point at a cell to read influence and path length in all three. Below, on the left, the mean along the "
-            "diagonals: how much is left i−j steps back; where a line breaks off, it is 0. On the right, how different the "
+            "path leads. Point at a cell to read influence and path length in all three. Mean influence is the mean along the "
+            "diagonals: how much is left i−j steps back; where a line breaks off, it is 0. Token diversity says how different the "
             "tokens still are after each layer: 1 if they have nothing in common, 0 if all are the same.",
         ),
         limits=Text(

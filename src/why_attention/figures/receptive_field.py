@@ -74,16 +74,16 @@ def figure() -> Explorable:
         "receptive-field",
         title=Text(zh="一层一层够得多远", en="How far each layer reaches"),
         caption=Text(
-            zh="左：一个输出读到哪些值，路怎么走；右：多少层够得多远。",
-            en="Left: what one output reads, and along which paths. Right: how far so many layers reach.",
+            zh="一个输出读到哪些值，路怎么走；多少层够得多远。",
+            en="What one output reads, and along which paths; how far so many layers reach.",
         ),
         how_to_read=Text(
-            zh="左图里，实心的是最上面那个输出读到的值，连线是它读的路，空心的输入它读不到；指向一个值，它读到的那一部分就亮起来。"
-            f"只画离输出最近的 {WIDTH} 个位置。右图两轴都是对数刻度：线说明多少层够得多远，粗的是现在的膨胀方式；"
+            zh="三角形里，实心的是最上面那个输出读到的值，连线是它读的路，空心的输入它读不到；指向一个值，它读到的那一部分就亮起来。"
+            f"只画离输出最近的 {WIDTH} 个位置。曲线图两轴都是对数刻度：线说明多少层够得多远，粗的是现在的膨胀方式；"
             "绿圈是现在的层数，虚线是要够到的距离，灰圈是够到它所需的层数。",
-            en="On the left, filled marks are the values that the one output at the top reads, along the lines; inputs that it "
+            en="In the triangle, filled marks are the values that the one output at the top reads, along the lines; inputs that it "
             "cannot read are hollow. Point at a value, and what it reads lights up. "
-            f"Only the {WIDTH} positions nearest to the output are drawn. On the right, on two logarithmic axes, lines say how "
+            f"Only the {WIDTH} positions nearest to the output are drawn. In the plot, on two logarithmic axes, lines say how "
             "far so many layers reach, the bold one with the dilation chosen; the green ring is the depth chosen, the dashed "
             "line the distance to cover, and the grey ring the depth that it takes.",
         ),
