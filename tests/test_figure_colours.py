@@ -117,13 +117,14 @@ COLOURS = """(tint) => {
     const box = range.getClientRects()[0];
     if (!box?.width) continue;
     const style = getComputedStyle(element);
-    const ground = groundAt(box.left + box.width / 2, box.top + box.height / 2, element);
+    const halo = element.closest("svg") && style.paintOrder.startsWith("stroke") && style.stroke !== "none";
+    const ground = halo ? channels(style.stroke).slice(0, 3) : groundAt(box.left + box.width / 2, box.top + box.height / 2, element);
     found.push(["text", text.data.trim().slice(0, 40), over(inked(element, element.closest("svg") ? style.fill : style.color, style.fillOpacity), ground), ground]);
   }
   for (const mark of figure.querySelectorAll(".stage :is(path, circle, rect, line, polygon, polyline, ellipse)")) {
     const style = getComputedStyle(mark), box = mark.getBoundingClientRect();
-    // A grid, a scale, the glow around a mark, and beside what is lit the rest, are there to be faint.
-    if (mark.closest(".grid, .color-bar, .none, .glow, .tracing .edge:not(.traced), .tracing .arc:not(.lit), defs") || !shown(mark) || !(box.width || box.height)) continue;
+    // A grid, a scale, the glow around a mark, an arc as dark as its weight, and beside what is lit the rest: faint on purpose.
+    if (mark.closest(".grid, .color-bar, .none, .glow, .arc, .tracing .edge:not(.traced), defs") || !shown(mark) || !(box.width || box.height)) continue;
     const fill = style.fill !== "none" && inked(mark, style.fill, style.fillOpacity);
     const stroke = style.stroke !== "none" && parseFloat(style.strokeWidth) > 0 && inked(mark, style.stroke, style.strokeOpacity);
     const inks = [fill, stroke].filter((ink) => ink && ink[3] > 0).map((ink) => over(ink, paper));
