@@ -133,7 +133,7 @@ def test_what_a_gate_keeps_is_what_torchs_cell_keeps(cell, layer, gate):
     torchs.bias_ih.data[1] = math.inf if gate == 1 else -math.inf if gate == 0 else math.log(gate / (1 - gate))
     x, one = torch.zeros(1, 1, dtype=torch.float64), torch.ones(1, 1, dtype=torch.float64)
     state, left = (one, one) if cell == "LSTM" else one, []
-    for _ in range(32):
+    for _ in range(gates.STEPS[-1]):
         state = torchs(x, state)
         left.append((state[1] if cell == "LSTM" else state).item())
     lit, written = parts_of(made("gates"), cell=cell, gate=gate)

@@ -153,7 +153,7 @@ class Diagram {
     this.panel = panel;
     this.words = words;
     this.element = this.surface = node("svg");
-    this.narrowest = 330;
+    this.narrowest = 280;
     this.parts = panel.parts.map(makePart);
     this.arrows = panel.edges.map(makeArrow);
     this.ring = node("rect", { class: "ring" });

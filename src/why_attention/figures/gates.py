@@ -17,7 +17,7 @@ from why_attention.rnn import Cell, GRUCell, LSTMCell
 CELLS = {"LSTM": LSTMCell, "GRU": GRUCell}
 KEEPS = {"LSTM": 1, "GRU": 1}  # the block of the gate that keeps: i, f, g, o and r, z, n, counted from 0
 GATES = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0]
-STEPS = [1, 2, 4, 8, 16, 32]
+STEPS = [1, 4, 16, 64]
 DIGITS = 2  # of what is left
 MEMORY, PRODUCT, GATE, INPUT, HEAD, LEFT = 2, 1.05, 0, -0.78, -1.4, -1.95  # rows
 
@@ -93,11 +93,11 @@ LSTM = [
     circle("LSTM × out", 6.1, MEMORY, "×"),
     box("LSTM h", 7.1, MEMORY, symbol="h_t"),
     circle("LSTM × new", 3.4, PRODUCT, "×"),
-    box("LSTM keep", 1.3, GATE, 1.25, symbol="f_t", label=Text(zh="遗忘门", en="forget")),
-    box("LSTM write", 2.7, GATE, 1.25, symbol="i_t", label=Text(zh="输入门", en="input")),
-    box("LSTM new", 4.1, GATE, 1.25, symbol="g_t", label=Text(zh="候选", en="candidate")),
-    box("LSTM out", 6.1, GATE, 1.25, symbol="o_t", label=Text(zh="输出门", en="output")),
-    box("LSTM input", 3.7, INPUT, 6.05, 0.4, symbol="h_{t−1}, x_t"),
+    box("LSTM keep", 1.3, GATE, 1.3, symbol="f_t", label=Text(zh="遗忘门", en="forget")),
+    box("LSTM write", 2.7, GATE, 1.3, symbol="i_t", label=Text(zh="输入门", en="input")),
+    box("LSTM new", 4.1, GATE, 1.3, symbol="g_t", label=Text(zh="候选", en="candidate")),
+    box("LSTM out", 6.1, GATE, 1.3, symbol="o_t", label=Text(zh="输出门", en="output")),
+    box("LSTM input", 3.7, INPUT, 6.12, 0.4, symbol="h_{t−1}, x_t"),
 ]
 GRU = [
     box("GRU h before", 0, MEMORY, symbol="h_{t−1}"),
@@ -106,10 +106,10 @@ GRU = [
     box("GRU h", 7.1, MEMORY, symbol="h_t"),
     circle("GRU × new", 3.4, PRODUCT, "×"),
     box("GRU write", 2.15, PRODUCT, 0.7, symbol="1−z_t"),
-    box("GRU keep", 1.3, GATE, 1.25, symbol="z_t", label=Text(zh="更新门", en="update")),
-    box("GRU new", 4.1, GATE, 1.25, symbol="n_t", label=Text(zh="候选", en="candidate")),
-    box("GRU reset", 6.1, GATE, 1.25, symbol="r_t", label=Text(zh="重置门", en="reset")),
-    box("GRU input", 3.7, INPUT, 6.05, 0.4, symbol="h_{t−1}, x_t"),
+    box("GRU keep", 1.3, GATE, 1.3, symbol="z_t", label=Text(zh="更新门", en="update")),
+    box("GRU new", 4.1, GATE, 1.3, symbol="n_t", label=Text(zh="候选", en="candidate")),
+    box("GRU reset", 6.1, GATE, 1.3, symbol="r_t", label=Text(zh="重置门", en="reset")),
+    box("GRU input", 3.7, INPUT, 6.12, 0.4, symbol="h_{t−1}, x_t"),
 ]
 LSTM_EDGES = [
     Edge("LSTM c before", "LSTM ×"),
@@ -142,7 +142,7 @@ def nodes() -> list[Node]:
     head = Text(zh="过了这么多步，旧的还剩多少：", en="What is left of the old after so many steps:")
     made = [*LSTM, *GRU, Node("head", -0.4, HEAD, label=head, shape="text", align="start")]
     for at, steps in enumerate(STEPS):
-        made.append(box(f"left {steps}", 0.2 + 1.34 * at, LEFT, 1.14, symbol=f"{steps}"))
+        made.append(box(f"left {steps}", 0.5 + 2.04 * at, LEFT, 1.7, symbol=f"{steps}"))
     return made
 
 
@@ -185,11 +185,11 @@ def figure() -> Explorable:
         ],
         sentence=Sentence(
             Text(
-                zh="每步留下 {gate}，8 步后剩 {near}，32 步后剩 {far}。{writes}",
-                en="Keeping {gate} a step leaves {near} after 8 steps, {far} after 32. {writes}",
+                zh="每步留下 {gate}：16 步后剩 {near}，64 步后剩 {far}。{writes}",
+                en="Keeping {gate} a step leaves {near} after 16 steps, {far} after 64. {writes}",
             ),
-            near=lambda cell, gate: left_text(cell, gate, 8),
-            far=lambda cell, gate: left_text(cell, gate, 32),
+            near=lambda cell, gate: left_text(cell, gate, 16),
+            far=lambda cell, gate: left_text(cell, gate, 64),
             writes=Choice(
                 lambda cell: list(CELLS).index(cell),
                 [
