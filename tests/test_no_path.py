@@ -32,12 +32,12 @@ def test_weights_are_0_behind_the_mask_alone():
 
 def test_weights_of_trained_heads_are_0_behind_the_mask_alone():
     read = Reading(heads.figure())
-    matrix, words = read.panels[0]["matrix"], read.panels[0]["row_words"]
-    for values in read.settings("layer", "head", "sequence", "ablate"):
-        drawn = read.array(matrix, **values)
-        assert np.array_equal(zeros(drawn), later(len(read.words(words, **values).split()))), values
-        off = values["ablate"] == f"{values['layer']}.{values['head']}"
-        assert off or (drawn != 0).all(), values  # small weights are kept as a step, not as 0
+    for panel, (layer, head) in zip(read.panels, heads.HEADS):
+        for values in read.settings("sequence", "ablate"):
+            drawn = read.array(panel["matrix"], **values)
+            assert np.array_equal(zeros(drawn), later(len(read.words(panel["row_words"], **values).split()))), values
+            off = values["ablate"] == heads.name_of(layer, head)
+            assert off or (drawn != 0).all(), values  # small weights are kept as a step, not as 0
 
 
 def test_a_bottleneck_has_no_weights_and_attention_no_weight_of_0():
