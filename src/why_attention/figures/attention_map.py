@@ -147,7 +147,7 @@ def figure() -> Explorable:
                     Series(
                         lambda n, scale, mask, positions: sensitivity(weights(n, scale, mask, positions)[:1]),
                         lambda scale: torch.tensor([scale]).log10(),
-                        Text(zh="当前", en="now"),
+                        Text(zh="现在", en="now"),
                         "grey",
                         "circle",
                     ),

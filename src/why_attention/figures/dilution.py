@@ -215,7 +215,7 @@ def figure() -> Explorable:
                     Series(
                         lambda n, positions, mask: on_others(n, positions, mask).median(0, keepdim=True).values,
                         lambda n: [math.log10(n)],
-                        Text(zh="当前", en="now"),
+                        Text(zh="现在", en="now"),
                         "grey",
                         "circle",
                     ),

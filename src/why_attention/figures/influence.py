@@ -278,7 +278,7 @@ def figure() -> Explorable:
                     Series(
                         lambda n, depth, mode, residual: [remaining_diversity(n, depth, mode, residual)],
                         lambda depth: [depth],
-                        Text(zh="当前", en="now"),
+                        Text(zh="现在", en="now"),
                         "grey",
                         "circle",
                     ),
