@@ -64,7 +64,7 @@ def test_a_link_to_a_state_opens_at_its_figure_and_keys_move_it_on(other, site):
     other.wait(f"{figure} && Math.abs({figure}.getBoundingClientRect().top) < 200")
     other.run(f"{figure}.querySelector('[name=gain]').focus()")
     other.press(RIGHT)
-    other.wait("location.hash === '#gradient-decay:cell=LSTM;gain=1.5'")
+    other.wait("location.hash === '#gradient-decay:cell=LSTM;gain=1.2'")
     other.run("location.hash = '#gradient-decay:cell=GRU'")
     other.wait(f"{figure}.dataset.state.startsWith('cell=GRU;gain=1;')")
 
