@@ -120,6 +120,7 @@ def figures(browser, site):
 @pytest.mark.parametrize("width", [320, 390, 768, 769, 1199, 1280, 1600])
 def test_a_figures_controls_stick_below_the_header_while_its_stage_is_in_view(figures, width):
     figures.set_viewport_size({"width": width, "height": 900})
+    figures.wait_for_timeout(300)  # figures hear of the new size and are as high as they will be
     figure = figures.locator("figure.explorable").first
     figure.locator(".stage").evaluate("(stage) => scrollBy(0, stage.getBoundingClientRect().top - 100)")
     box = figure.locator(".controls").first.bounding_box()
