@@ -41,7 +41,7 @@ def visit(browser):
 def test_figures_move(visit, root):
     page = visit.open(f"{root}/recurrence.html")
     before = hash_of(page)
-    move(page, "n")
+    move(page, "t")
     assert hash_of(page) != before
 
 
