@@ -110,7 +110,6 @@ export function makeStage({ panels: specs, rows }, words) {
   function draw(view) {
     const inLines = inRows.map(linesOf);
     const heights = heightsOf(inLines);
-    stage.style.setProperty("--gap", `${gap()}px`);
     stage.classList.toggle("quick", performance.now() - drawnAt < TWEEN);
     drawnAt = performance.now();
     let line = 1;
@@ -125,6 +124,7 @@ export function makeStage({ panels: specs, rows }, words) {
     const before = width;
     width = stage.clientWidth;
     if (width !== before) {
+      stage.style.setProperty("--gap", `${gap()}px`);
       stage.style.setProperty("--drawn", `${width}px`); // paper keeps it
       stage.style.setProperty("--shrunk", Math.min(1, PAPER / width));
     }

@@ -1,7 +1,7 @@
 // The Arcs panel: the words of two texts in two columns, and an arc for every weight between them.
 
 import { textAt } from "../js/axis.js";
-import { node } from "../js/elements.js";
+import { node, set } from "../js/elements.js";
 import { STRIDES } from "../js/keys.js";
 import { KINDS } from "../js/kinds.js";
 import { amountText } from "../js/numbers.js";
@@ -37,7 +37,7 @@ class Arcs {
     const height = Math.max(tall, CLOSEST * panel.most); // whatever the number of words, so that nothing below shifts
     this.gap = Math.min(FARTHEST, height / Math.max(...shape));
     this.ends = [this.margins[0], size - this.margins[1]];
-    this.surface.setAttribute("viewBox", `0 0 ${size} ${FIRST_WORD + height + 8}`);
+    set(this.surface, "viewBox", `0 0 ${size} ${FIRST_WORD + height + 8}`);
     this.texts = {
       column: this.column(this.columnWords, this.ends[0] - 6, "end"),
       row: this.column(this.rowWords, this.ends[1] + 6, "start"),

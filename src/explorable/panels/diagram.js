@@ -1,7 +1,7 @@
 // The Diagram panel: boxes and the arrows between them, which light up as the controls say.
 
 import { symbolSpans, textAt } from "../js/axis.js";
-import { node } from "../js/elements.js";
+import { node, set } from "../js/elements.js";
 import { KINDS } from "../js/kinds.js";
 import { fill } from "../js/words.js";
 
@@ -108,8 +108,8 @@ function placePart({ part, shapes, group }, { x, y, wide, high }) {
 
 function placeArrow({ plain, glow, label }, { line, head, middle: [x, y] }) {
   for (const [way, tip] of [plain, glow]) {
-    way.setAttribute("d", line);
-    tip.setAttribute("d", head);
+    set(way, "d", line);
+    set(tip, "d", head);
   }
   label.setAttribute("x", fixed(x));
   label.setAttribute("y", fixed(y + 4));
@@ -119,7 +119,7 @@ function placeArrow({ plain, glow, label }, { line, head, middle: [x, y] }) {
 function light(one, lit, elements, glow) {
   if (one.lit === lit) return;
   one.lit = lit;
-  for (const element of elements) element.setAttribute("display", lit >= 0 ? "inline" : "none");
+  for (const element of elements) set(element, "display", lit >= 0 ? "inline" : "none");
   for (const element of glow) element.style.setProperty("--lit", Math.max(0, lit));
 }
 
@@ -194,7 +194,7 @@ class Diagram {
     const rise = ({ shape, texts }, i) => (shape === "text" ? (texts * LINE_OF_BOX) / 2 + 2 - (high - this.places[i][1]) * row : 0);
     const top = Math.max(BESIDE, ...panel.parts.map(rise));
     const at = ([across, up]) => [width / 2 + (across - (left + right) / 2) * column, top + (high - up) * row];
-    this.surface.setAttribute("viewBox", `0 0 ${fixed(width)} ${fixed(top + height + BESIDE)}`);
+    set(this.surface, "viewBox", `0 0 ${fixed(width)} ${fixed(top + height + BESIDE)}`);
     const before = this.boxes;
     this.boxes = panel.parts.map((part, i) => ({ ...sizeOf(part, column, row), x: at(this.places[i])[0], y: at(this.places[i])[1] }));
     const moved = this.boxes.map((box, i) => Object.keys(box).some((side) => box[side] !== before?.[i][side]));
@@ -252,7 +252,7 @@ class Diagram {
     const way = at < 0 ? { nodes: new Set(), edges: new Set() } : this.wayTo(at);
     this.parts.forEach(({ group }, i) => group.classList.toggle("picked", way.nodes.has(i)));
     this.arrows.forEach(({ group }, i) => group.classList.toggle("picked", way.edges.has(i)));
-    ring.setAttribute("display", at < 0 ? "none" : "inline");
+    set(ring, "display", at < 0 ? "none" : "inline");
     if (at < 0) return null;
     const { x, y, wide, high } = boxes[at];
     const around = { x: x - wide / 2 - 4, y: y - high / 2 - 4, width: wide + 8, height: high + 8, rx: ROUND + 4 };

@@ -2,7 +2,7 @@
 
 import { axisName, drawAxes, plainSymbol, scaleBetween, textAt } from "../js/axis.js";
 import { colorAt } from "../js/color_bar.js";
-import { node } from "../js/elements.js";
+import { node, renew, set } from "../js/elements.js";
 import { STRIDES } from "../js/keys.js";
 import { KINDS } from "../js/kinds.js";
 import { nearest } from "../js/nearest.js";
@@ -26,10 +26,11 @@ class Graph {
   constructor(panel, words) {
     this.panel = panel;
     this.words = words;
-    this.element = this.surface = node("svg");
+    [this.axes, this.ways, this.dots] = [node("g"), node("g"), node("g")];
     this.traced = node("path", { class: `edge traced ${panel.color ?? ""}` });
     this.awaited = node("path", { class: `edge traced awaited ${panel.color ?? ""}` }); // to nodes still to come
     this.ring = node("circle", { class: "ring" });
+    this.element = this.surface = node("svg", {}, this.axes, this.ways, this.traced, this.awaited, this.dots, this.ring);
     [this.across, this.upwards] = [panel.x, panel.y].map(plainSymbol);
     this.narrowest = panel.y_axis ? 50 + NEAREST_NODES * panel.places : 2 * BARE + NEAREST_BARE * panel.places;
   }
@@ -49,14 +50,16 @@ class Graph {
     const [before, after] = panel.y_axis ? [46, 14] : [BARE, BARE];
     const box = { left: before, top: 36, right: size - after, bottom: 36 + height };
     [this.box, this.widest] = [box, box.right];
-    this.surface.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 46}`);
+    set(this.surface, "viewBox", `0 0 ${size} ${box.bottom + 46}`);
     const { x, y, parts } = panel.y_axis ? drawAxes(panel, limits, box, { whole: true }) : this.drawAcross(limits, box);
     this.places = this.nodes.map(([a, b]) => [x(a), y(b)]);
     const across = rising(this.places.map(([a]) => a));
     const gap = Math.min(box.right - box.left, ...across.slice(1).map((a, i) => a - across[i]));
     this.radius = Math.max(1.8, Math.min(7, (panel.rounds ? 0.4 / OUTSTANDING : 0.4) * gap));
     this.shapes = this.nodes.map((_, i) => this.makeNode(i, shades));
-    this.surface.replaceChildren(...parts, ...this.title(), ...this.makeEdges(), this.traced, this.awaited, ...this.shapes, this.ring);
+    renew(this.axes, [...parts, ...this.title()]);
+    renew(this.ways, this.makeEdges());
+    this.dots.replaceChildren(...this.shapes);
     return { kind: "graph", limits, nodes: this.nodes, edges: this.edges, ...(panel.rounds ? { now: this.now } : {}) };
   }
 
@@ -165,11 +168,11 @@ class Graph {
     const { nodes, edges } = at < 0 ? { nodes: new Set(), edges: [] } : this.pathTo(at);
     const toCome = ([, to]) => this.nodes[to][2] > this.now;
     const pathOf = (some) => some.map((edge) => this.lineOf(edge)).join("");
-    this.traced.setAttribute("d", pathOf(edges.filter((edge) => !toCome(edge))));
-    this.awaited.setAttribute("d", pathOf(edges.filter(toCome)));
+    set(this.traced, "d", pathOf(edges.filter((edge) => !toCome(edge))));
+    set(this.awaited, "d", pathOf(edges.filter(toCome)));
     this.surface.classList.toggle("tracing", at >= 0);
     this.shapes.forEach((shape, i) => shape.classList.toggle("off", picked && !nodes.has(i)));
-    this.ring.setAttribute("display", picked ? "inline" : "none");
+    set(this.ring, "display", picked ? "inline" : "none");
     if (!picked) return;
     const [cx, cy] = this.places[at];
     for (const [name, value] of Object.entries({ cx, cy, r: this.radius + 4 })) this.ring.setAttribute(name, value);

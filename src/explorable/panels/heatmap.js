@@ -2,7 +2,7 @@
 
 import { textAt } from "../js/axis.js";
 import { colorAt } from "../js/color_bar.js";
-import { element, node } from "../js/elements.js";
+import { element, node, renew, set } from "../js/elements.js";
 import { KINDS } from "../js/kinds.js";
 import { amountText } from "../js/numbers.js";
 import { ticksOf } from "../js/ticks.js";
@@ -42,9 +42,10 @@ class Heatmap {
     this.square = true;
     this.narrowest = 100;
     this.canvas = element("canvas", { "aria-hidden": true, class: "hatched" });
-    this.surface = node("svg");
+    this.around = node("g");
     this.ring = node("rect", { class: "ring" });
     this.lanes = [node("path", { class: "lane ground" }), node("path", { class: "lane" })];
+    this.surface = node("svg", {}, this.around, ...this.lanes, this.ring);
     this.element = element("div", { class: "layered" }, this.canvas, this.surface);
     const { letters, word_colors } = panel;
     this.band = word_colors ? BAND + 3 : 0;
@@ -85,16 +86,23 @@ class Heatmap {
     this.box = { left, top: TOP, right, bottom };
     this.place(shape);
     this.paint(values, shape, limits);
-    this.surface.setAttribute("viewBox", `0 0 ${size} ${TOP + Math.round(height) + below + 40}`);
-    this.surface.replaceChildren(...this.ticks(), ...this.bands(), ...this.names(), ...this.lanes, this.ring);
+    set(this.surface, "viewBox", `0 0 ${size} ${TOP + Math.round(height) + below + 40}`);
+    this.frame(`${shape} ${left} ${side} ${this.rowWords} ${this.columnWords}`);
     return { kind: "heatmap", limits, shape, values, rowWords: this.rowWords ?? [], columnWords: this.columnWords ?? [] };
+  }
+
+  // What stands around the matrix, drawn again when anything of it changes.
+  frame(key) {
+    if (this.framed === key) return;
+    this.framed = key;
+    renew(this.around, [...this.ticks(), ...this.bands(), ...this.names()]);
   }
 
   // Lay the canvas under the axes, with one pixel a cell, which CSS enlarges with sharp edges.
   place([rows, columns]) {
     const { canvas, box } = this;
     const [width, height] = [box.right - box.left, box.bottom - box.top];
-    canvas.style.cssText = `left: ${box.left}px; top: ${box.top}px; width: ${width}px; height: ${height}px`;
+    set(canvas, "style", `left: ${box.left}px; top: ${box.top}px; width: ${width}px; height: ${height}px`);
     if (canvas.width !== columns || canvas.height !== rows) [canvas.width, canvas.height] = [columns, rows];
   }
 
@@ -192,11 +200,11 @@ class Heatmap {
     const { panel, words, box, cell } = this;
     const [rows, columns] = this.shape;
     const shown = pick && "row" in pick && pick.row <= rows && pick.column <= columns;
-    for (const part of [this.ring, ...this.lanes]) part.setAttribute("display", shown ? "inline" : "none");
+    for (const part of [this.ring, ...this.lanes]) set(part, "display", shown ? "inline" : "none");
     if (!shown) return null;
     const place = { x: box.left + (pick.column - 1) * cell, y: box.top + (pick.row - 1) * cell, width: cell, height: cell };
     for (const [name, number] of Object.entries(place)) this.ring.setAttribute(name, number.toFixed(1));
-    for (const lane of this.lanes) lane.setAttribute("d", this.laneOf(place));
+    for (const lane of this.lanes) set(lane, "d", this.laneOf(place));
     const at = (pick.row - 1) * columns + pick.column - 1;
     const [value, companion] = [this.values[at], this.companion?.[at] ?? -Infinity];
     const said = [value === -Infinity ? words.none : `${panel.scale.label} ${amountText(value, panel.scale)}`];

@@ -1,7 +1,7 @@
 // The Lines panel: families of lines over two axes, each named where it runs.
 
 import { AFTER_PLOT, drawAxes, plainSymbol, textAt } from "../js/axis.js";
-import { element, node } from "../js/elements.js";
+import { element, node, renew, set } from "../js/elements.js";
 import { STRIDES } from "../js/keys.js";
 import { KINDS } from "../js/kinds.js";
 import { placeLabels } from "../js/labels.js";
@@ -120,11 +120,6 @@ function traceOf(xs, ys, x, y, box) {
   );
 }
 
-// Set an attribute where it changes: setting the same one again costs a layout.
-function set(element, name, value) {
-  if (element.getAttribute(name) !== value) element.setAttribute(name, value);
-}
-
 class Lines {
   constructor(panel, words) {
     this.panel = panel;
@@ -208,11 +203,11 @@ class Lines {
         box,
       );
     }
-    this.surface.setAttribute("viewBox", `0 0 ${size} ${box.bottom + 46}`);
+    set(this.surface, "viewBox", `0 0 ${size} ${box.bottom + 46}`);
     set(this.surface, "class", this.size);
     set(this.surface, "width", String(room)); // an svg takes no notice of its margins
-    this.axes.replaceChildren(...parts);
-    this.family = getComputedStyle(this.surface).fontFamily;
+    renew(this.axes, parts);
+    this.family ??= getComputedStyle(this.surface).fontFamily; // once: to read it costs a layout
     return { x, y, box, size, paths: new Map(this.series.map((one) => [one, new Map()])) };
   }
 
@@ -333,11 +328,11 @@ class Lines {
     const place = pick?.[this.across];
     const [low, high] = this.limits[0];
     const inside = place >= low && place <= high;
-    this.cursor.setAttribute("display", inside ? "inline" : "none");
+    set(this.cursor, "display", inside ? "inline" : "none");
     this.dots.replaceChildren();
     if (!inside) return null;
     const { x, box } = this.frame;
-    this.cursor.setAttribute("d", `M${rounded(x(place))},${box.top}V${box.bottom}`);
+    set(this.cursor, "d", `M${rounded(x(place))},${box.top}V${box.bottom}`);
     const said = this.drawn.map((data, i) => data && this.read(data, place, this.panel.series[i])).filter(Boolean);
     return { place: `${this.across} = ${amountText(place, this.panel.x)}`, said };
   }

@@ -1,7 +1,7 @@
 // The Shares panel: bars of length 1 under each other, each divided into its parts.
 
 import { axisName, scaleBetween, textAt } from "../js/axis.js";
-import { node } from "../js/elements.js";
+import { node, set } from "../js/elements.js";
 import { STRIDES } from "../js/keys.js";
 import { KINDS } from "../js/kinds.js";
 import { amountText } from "../js/numbers.js";
@@ -36,7 +36,7 @@ class Shares {
     this.box = { left: this.margin, top: OVER, right: size - 10, bottom: OVER + pitch * panel.bars.length };
     this.x = scaleBetween(limits, [this.box.left, this.box.right]);
     this.bars = panel.bars.map((bar, i) => this.measure(bar, view, OVER + i * pitch, pitch));
-    this.surface.setAttribute("viewBox", `0 0 ${size} ${this.box.bottom + 42}`);
+    set(this.surface, "viewBox", `0 0 ${size} ${this.box.bottom + 42}`);
     this.surface.replaceChildren(...this.axis(), this.title(), ...this.bars.flatMap((bar) => this.makeBar(bar)), this.rings);
     const shown = this.bars.map(({ label, inFocus, parts }) => ({ label, inFocus, parts }));
     return { kind: "shares", limits, bars: shown };
@@ -101,7 +101,7 @@ class Shares {
       const [left, right] = places[number - 1];
       return `M${left - 1},${top - 2}H${right + 1}V${top + thick + 2}H${left - 1}z`;
     };
-    this.rings.setAttribute("d", there.map(ring).join(""));
+    set(this.rings, "d", there.map(ring).join(""));
     if (!there.length) return null;
     const said = there.map(({ label, inFocus, parts }) => ({
       color: inFocus ? panel.color : "grey",
