@@ -78,14 +78,8 @@ class Graph {
     const { color, mark, title } = this.panel;
     if (!color) return [];
     const shape = node("path", { class: `series mark ${mark}`, d: `M5,-4.5${LOOK.marks[mark].path}` });
-    return [
-      node(
-        "g",
-        { class: color, transform: `translate(${this.box.right},${this.box.top - 12})` },
-        shape,
-        textAt("heading", -4, 0, "end", title),
-      ),
-    ];
+    const place = `translate(${this.box.left - BARE},${this.box.top - 20})`;
+    return [node("g", { class: color, transform: place }, shape, textAt("heading", 14, 0, "start", title))];
   }
 
   lineOf([from, to]) {
@@ -100,7 +94,7 @@ class Graph {
     return strengths.map((strength) => node("path", { class: "edge", d: alike(strength).join(""), "stroke-width": 0.5 + 1.5 * strength }));
   }
 
-  // In a panel of one colour a node has that colour's mark, hollow where its number is 0 or a round still to come.
+  // In a panel of one colour a node has that colour's mark, hollow where its number is 0 or a round still to come; what is given before the first round is grey.
   makeNode(i, shades) {
     const { color, mark, colormap } = this.panel;
     const [[cx, cy], number] = [this.places[i], this.nodes[i][2]];
@@ -108,7 +102,7 @@ class Graph {
     if (shade) return node("circle", { class: "node", cx, cy, r: this.radius, style: shade });
     const size = number === this.now && number > 0 ? OUTSTANDING * this.radius : this.radius;
     const transform = `translate(${cx.toFixed(1)},${cy.toFixed(1)}) scale(${(size / 4).toFixed(2)})`;
-    const state = number > this.now ? "hollow awaited" : number === 0 ? "hollow" : number === this.now ? "new" : "";
+    const state = number > this.now ? "hollow awaited" : number === 0 ? (this.panel.rounds ? "given" : "hollow") : number === this.now ? "new" : "";
     return node("path", { class: `node ${color} ${state}`, transform, d: `M0,0${LOOK.marks[mark].path}` });
   }
 

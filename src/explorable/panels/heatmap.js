@@ -13,7 +13,8 @@ const TOP = 34; // pixels above the matrix, for title and name of the rows
 const AFTER = 3; // pixels at the right, for the ring of a cell
 const LETTER = 7; // pixels: how wide a letter of a tick is, at most
 const NUMBERS = { log10: false }; // of rows and columns, as an axis
-const [WORDS_APART, LETTERS_APART] = [12, 9]; // pixels from word to word, at least: with less, some are left out
+const WORDS_APART = 12; // pixels from word to word, at least: with less, some are left out
+const [SIZE, SMALLEST] = [12, 7]; // pixels: letters shrink before any is left out, for without it the text would be another
 const NUMBERS_APART = 28; // pixels from number to number, at least
 const BAND = 4; // pixels: how thick the colour of a word is
 const STEPS = {
@@ -128,14 +129,20 @@ class Heatmap {
   // The numbers of the rows or columns that have a tick: as many as their words, or round ones, have room.
   ticked(words, count) {
     if (!words) return [...new Set([1, ...ticksOf(NUMBERS, [1, count], this.cell * count, () => NUMBERS_APART, true).map(({ at }) => at)])];
-    const apart = words.some((word) => word.length > 1) ? WORDS_APART : LETTERS_APART;
+    const apart = this.isLettered(words) ? SMALLEST : WORDS_APART;
     return words.map((_, i) => i + 1).filter((number) => (number - 1) % Math.ceil(apart / this.cell) === 0);
   }
 
   // A word or a number at a row or column; a word in its colour.
   tick(words, number, x, y, anchor) {
     const color = words && this.panel.word_colors?.[words[number - 1]];
-    return textAt(color ? `tick word ${color}` : "tick", x, y, anchor, words?.[number - 1] ?? number);
+    const text = textAt(color ? `tick word ${color}` : "tick", x, y, anchor, words?.[number - 1] ?? number);
+    if (words && this.isLettered(words)) text.setAttribute("style", `font-size: ${Math.min(SIZE, Math.max(SMALLEST, this.cell - 0.5)).toFixed(1)}px`);
+    return text;
+  }
+
+  isLettered(words) {
+    return words.every((word) => word.length === 1);
   }
 
   ticks() {

@@ -266,7 +266,7 @@ class Measured:
             title=Text(zh="前向时间，", en="Forward time, ") + self.whose,
             x=x,
             y=Axis(
-                Text(zh=f"前向时间，d = {TIMED_SIZE}，", en=f"forward time, d = {TIMED_SIZE}, ") + self.whose,
+                Text(zh=f"前向时间，d 固定为 {TIMED_SIZE}，", en=f"forward time, d fixed at {TIMED_SIZE}, ") + self.whose,
                 limits=limits,
                 unit=Text(zh="毫秒", en="ms"),
                 log10=True,
@@ -457,10 +457,10 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
     ]
     return Explorable(
         "cost",
-        title=Text(zh="谁更省，看 n 和 d 谁大", en="Who is cheaper depends on n against d"),
+        title=Text(zh="n 不到 2d，注意力的运算量比 LSTM 小", en="Attention takes fewer FLOPs than an LSTM up to n = 2d"),
         caption=Text(
-            zh="一层的代价，按公式和实测；有颜色的是 n 处最省的，竖线是 n。",
-            en="One layer’s cost, by formula and measured. The cheapest at n, the upright line, is in colour.",
+            zh="左按公式，随 n、d、k 变；右是实测，d 固定。彩色的是竖线 n 处最省的。",
+            en="Left, by formula; right, as measured, always at one d. In colour, the cheapest at n, the upright line.",
         ),
         how_to_read=Text(
             zh="两轴都是对数刻度。公式：一次乘加算 2 个 FLOP，灰色的点标出 FLOPs 相等之处；拖 n，竖线走到哪里，就把那里最省的一条涂上颜色。"
@@ -488,7 +488,7 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
         ),
         controls=[
             Control("n", LENGTHS, label=Text(zh="序列长度", en="length"), symbol="n", start=512),
-            Control("d", SIZES, label=Text(zh="分量个数", en="components"), symbol="d", start=512),
+            Control("d", SIZES, label=Text(zh="特征维度", en="features"), symbol="d", start=512),
             Control("k", KERNELS, label=Text(zh="卷积核大小", en="kernel size"), symbol="k"),
             Control("quantity", QUANTITIES, label=Text(zh="比什么", en="compare"), advanced=True),
             Control(

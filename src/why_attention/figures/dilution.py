@@ -141,7 +141,7 @@ def figure() -> Explorable:
     log_lengths = torch.tensor(LENGTHS).log10()
     return Explorable(
         "dilution",
-        title=Text(zh="路都只有一步，影响却按 1/n 变小", en="One step to everywhere, yet influence falls like 1/n"),
+        title=Text(zh="任意两个位置只隔一步，影响却与 n 成反比地变小", en="One step to everywhere, yet influence falls in proportion to 1/n"),
         caption=Text(
             zh="一个查询的 1，n 个键来分：键越多，每份越小，影响也越小。",
             en="One query's 1, shared among n keys: the more keys, the smaller each share, and the smaller its influence.",
@@ -149,12 +149,12 @@ def figure() -> Explorable:
         how_to_read=Text(
             zh="每一条都是第 8 个查询那一行的注意力权重，总长为 1，一段是一个键：n 加倍，同一个键的那一段就短一半左右。指向一段，可以读到这个键在每个 n 下的份额。"
             "下面两幅图的纵轴相同，都是输入 xⱼ 对输出 yᵢ 的影响，也就是雅可比矩阵 ∂yᵢ/∂xⱼ 的 Frobenius 范数，对数刻度。"
-            "一幅的横轴是两个位置的距离，画到 n/2；另一幅的横轴是序列长度。虚线 1/n 供对照。细线是三个随机种子，粗线是它们的中位数。",
+            "一幅的横轴是两个位置的距离，画到 n/2；另一幅的横轴是序列长度。虚线 1/n 供对照：要比的是斜率，不是高低。细线是三个随机种子，粗线是它们的中位数。",
             en="Each bar is the row of attention weights of query 8, 1 long, and each part of it is a key: when n doubles, the part "
             "of the same key is about half as long. Point at a part to read the share of its key at every n. Upwards in both "
             "plots below, the influence of input xⱼ on output yᵢ, the Frobenius norm of the Jacobian ∂yᵢ/∂xⱼ, on a logarithmic "
             "axis. Across in one, the distance between the two positions, up to n/2; in the other, the sequence length. The "
-            "dashed 1/n is there to compare. Thin lines are three random seeds, bold ones their median.",
+            "dashed 1/n is there to compare slopes, not heights. Thin lines are three random seeds, bold ones their median.",
         ),
         limits=Text(
             zh="一层、一个头的注意力，d = 16，矩阵和输入都是随机的，没有哪个键独占一行；训练过的头可以把大部分权重给一个键，那里就没有稀释。长条不用掩码。",
@@ -226,7 +226,7 @@ def figure() -> Explorable:
         rows=[1, 2],
         sentence=Sentence(
             Text(
-                zh="{n} 个位置，路都只有一步；一个对另一个的影响平均是 {others}，乘以 n 是 {times_n}。",
+                zh="{n} 个位置，任意两个只隔一步；一个对另一个的影响平均 {others}，乘以 n 是 {times_n}。",
                 en="Of {n} positions, each is one step from every other; the influence of one on another averages {others}, times n {times_n}.",
             ),
             others=lambda n, positions, mask: f"{median(on_others(n, positions, mask)):.2g}",

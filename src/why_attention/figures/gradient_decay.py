@@ -107,13 +107,13 @@ def figure() -> Explorable:
     """Return the figure in the page's language."""
     return Explorable(
         "gradient-decay",
-        title=Text(zh="梯度沿时间往回走", en="A gradient on its way back through time"),
+        title=Text(zh="梯度沿时间反向传播", en="A gradient on its way back through time"),
         caption=Text(
-            zh="彩色细线是三个种子，粗线是中位数；灰线是其他单元。",
-            en="Thin: three seeds; bold: their median; grey: the other cells.",
+            zh="彩色细线是三个种子，粗线是中位数；灰线是其他单元；箭头：线已出图。",
+            en="Thin: three seeds; bold: their median; grey: the other cells; an arrow: the line leaves the plot.",
         ),
         how_to_read=Text(
-            zh="读图：横轴是往回走了多少步，纵轴是最后一步的状态对那么多步之前的状态的梯度有多大，每一格是好几个数量级。"
+            zh="读图：横轴是反向传播了多少步，纵轴是最后一步的状态对那么多步之前的状态的梯度有多大，每一格是好几个数量级。"
             "直线往下，就是每一步乘以同一个小于 1 的数。彩色细线是三个随机种子，粗线是它们的中位数，灰线是其他单元的中位数；"
             "箭头表示线已经走出图外。",
             en="How to read it: across, how many steps back; upwards, how large the gradient of the last state with respect "
@@ -161,7 +161,7 @@ def figure() -> Explorable:
             Lines(
                 title=Text(zh="梯度范数随步数的变化", en="Norm of the gradient against the number of steps"),
                 x=Axis(
-                    Text(zh="往回走的步数", en="steps back"),
+                    Text(zh="反向传播的步数", en="steps back"),
                     limits=lambda window: (0, window),
                     symbol="l",
                 ),
@@ -195,7 +195,7 @@ def figure() -> Explorable:
         ],
         sentence=Sentence(
             Text(
-                zh="{cell}，增益 {gain}：往回 {window} 步，梯度的范数是 {norm}，平均每步乘以 {factor}，{verdict}。",
+                zh="{cell}，增益 {gain}：反向传播 {window} 步，梯度范数是 {norm}，平均每步乘以 {factor}，{verdict}。",
                 en="{cell}, gain {gain}: {window} steps back the gradient’s norm is {norm}, a factor of {factor} a step: "
                 "{verdict}.",
             ),

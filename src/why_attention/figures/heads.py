@@ -70,15 +70,17 @@ def measures(ablate: str) -> dict:
     return induction.measures(model_without(ablate))
 
 
+def job_of(scores: list[float]) -> int:
+    """Return 0 for a previous-token head, 1 for an induction head, 2 for neither."""
+    jobs = [score >= HAS_A_JOB for score in scores]
+    return jobs.index(True) if any(jobs) else 2
+
+
 def job(layer: int, head: int) -> Choice:
     """Return the words of a head's job: previous-token head, induction head, or neither."""
 
-    def number(ablate: str) -> int:
-        jobs = [measures(ablate)[name][layer - 1][head - 1] >= HAS_A_JOB for name in ("previous", "induction")]
-        return jobs.index(True) if any(jobs) else 2
-
     return Choice(
-        number,
+        lambda ablate: job_of([measures(ablate)[name][layer - 1][head - 1] for name in ("previous", "induction")]),
         [
             Text(zh="前一个 token 头", en="a previous-token head"),
             Text(zh="归纳头", en="an induction head"),
@@ -146,11 +148,23 @@ def share(number: float) -> str:
     return f"{number:.2f}"
 
 
+def trained_job(layer: int, head: int) -> int:
+    """Return which job a head of the stored model, seed 0, has after training, as ``job_of`` does."""
+    curves = results(2)[0]["curves"]
+    return job_of([curves[name][-1][layer - 1][head - 1] for name in ("previous", "induction")])
+
+
+def title(layer: int, head: int) -> Text:
+    """Return the name of a head, and its job, if it has one."""
+    name = Text(zh=f"头 {layer}.{head}", en=f"head {layer}.{head}")
+    return name + [Text(zh="：前一个", en=": previous"), Text(zh="：归纳", en=": induction"), ""][trained_job(layer, head)]
+
+
 def panel(layer: int, head: int) -> Heatmap:
     """Return the panel of one head's map."""
     return Heatmap(
         weights(layer, head),
-        title=Text(zh=f"第 {layer} 层第 {head} 头", en=f"layer {layer}, head {head}"),
+        title=title(layer, head),
         rows=Text(zh="查询 i", en="query i"),
         columns=Text(zh="键 j", en="key j"),
         row_words=lambda sequence: list(sequence),
@@ -178,13 +192,13 @@ def figure() -> Explorable:
             en="Four heads read one sequence: rows are queries, columns keys; the brighter, the more weight.",
         ),
         how_to_read=Text(
-            zh="一行是一个查询 i，一列是一个键 j，字母就是那里的 token；颜色是查询分给键的权重，每行加起来恰为 1，"
+            zh="头 2.1 是第 2 层的第 1 个头。一行是一个查询 i，一列是一个键 j，字母就是那里的 token；颜色是查询分给键的权重，每行加起来恰为 1，"
             "斜纹是掩码挡住的后文。指着一格，四幅图里同一格都会标出来。一条斜线表示这个头总看同样距离的地方："
             "紧贴对角线的是前一个 token，离得远的是同一个字母上次出现时的下一个 token。去掉一个头，是把它的输出置 0，"
             "它的图随之变淡。曲线图是训练的过程，纵轴有两种量：在重复的部分，下一个 token 猜对的比例；"
             "第 1 层最像前一个 token 头的那个头的得分，第 2 层最像归纳头的那个头的得分。"
             "细线是三个随机种子，粗线是中位数；灰点是现在这个模型。",
-            en="A row is a query i, a column a key j, and the letters are their tokens. Colour is the weight that the query "
+            en="Head 2.1 is head 1 of layer 2. A row is a query i, a column a key j, and the letters are their tokens. Colour is the weight that the query "
             "gives to the key; each row adds up to exactly 1, and hatching is what comes later, which the mask hides. "
             "Point at a cell, and all four maps mark it. A stripe means that the head always looks equally far back: right "
             "below the diagonal, at the previous token; farther away, at the token after an earlier occurrence of the same "
@@ -206,7 +220,7 @@ def figure() -> Explorable:
                 "ablate",
                 {NOTHING: Text(zh="不去掉", en="none")}
                 | {
-                    name_of(layer, head): Text(zh=f"第 {layer} 层第 {head} 头", en=f"layer {layer}, head {head}")
+                    name_of(layer, head): Text(zh=f"第 {layer} 层：头 {layer}.{head}", en=f"layer {layer}: head {layer}.{head}")
                     for layer, head in HEADS
                 },
                 label=Text(zh="去掉一个头", en="take out a head"),

@@ -64,7 +64,7 @@ CONVOLUTION: dict[str, Model] = {
 ATTENTION: dict[str, Model] = {
     "attention": Model(Text(zh="注意力", en="attention"), Text(zh="注意力", en="attention"), "triangle"),
     UNORDERED: Model(
-        Text(zh="没有位置的注意力", en="attention, no positions"), Text(zh="没有位置", en="no positions"), "wedge", True
+        Text(zh="无位置编码的注意力", en="attention, no positions"), Text(zh="无位置编码", en="no positions"), "wedge", True
     ),
 }
 FAMILIES = [  # name, colour, mark, models
@@ -192,15 +192,15 @@ def figure() -> Explorable:
 
     return Explorable(
         "recall",
-        title=Text(zh="训练前的梯度，预示谁学得会", en="The gradient before training predicts who will learn"),
+        title=Text(zh="起步时梯度太小，几乎都学不会", en="With too small a gradient at the start, hardly any learn"),
         caption=Text(
-            zh="上：训练前传回第一个符号的梯度。下：训练后的准确率。彩色的是选中的模型。",
-            en="Above, the gradient at the first symbol before training; below, accuracy after it. In colour, the model chosen.",
+            zh="上：训练前传回首个符号的梯度；下：训练后的准确率，线停处没有训练。彩色：选中的模型。",
+            en="Above, the gradient at the first symbol; below, accuracy, where trained: lines end where nothing longer was. In colour, the model chosen.",
         ),
         how_to_read=Text(
             zh="序列有 T 个 token，第一个是 8 个符号之一，中间是同样的符号作干扰，最后一个是提问，要答出第一个符号。"
             "横轴都是 T，对数刻度。上面一排是训练之前，损失对第一个符号的嵌入的梯度 ‖∂L/∂e₁‖，对数刻度，线笔直掉下去就是恰好为 0；"
-            f"下面一排是训练后在新序列上的准确率，瞎猜是 1/8，不低于 {LEARNED} 算学会了，线没有画到的地方没有训练。"
+            f"下面一排是训练后在新序列上的准确率，随机猜是 1/8，不低于 {LEARNED} 算学会了，线没有画到的地方没有训练。"
             "粗线是三个种子的中位数，选中的模型还用细线画出每个种子。"
             "b 是遗忘门的偏置；chrono 照着 T 取门的偏置；正交是用正交矩阵作初值。"
             "卷积有 8 层，k = 3，感受野 17；膨胀卷积有 8 层，k = 2，感受野 256。",
@@ -214,7 +214,7 @@ def figure() -> Explorable:
             "convolution has 8 layers, k = 3 and a receptive field of 17; the dilated one 8 layers, k = 2 and 256.",
         ),
         limits=Text(
-            zh=f"每个模型各用一个搜索出来的学习率，最多训练 {STEPS} 步：分界不是定律，再练下去，它也许会移。"
+            zh=f"每个模型各用一个搜索出来的学习率，最多训练 {STEPS} 步：门槛不是定律，再练下去，它也许会移。"
             "没有学会的，再练也许会；没有训练的，不是没有学会。",
             en=f"Each model has a learning rate of its own, found by a search, and trains for {STEPS} steps at most: the "
             "threshold is no law, and with more steps it may move. What has not learned might with more steps; what was not "
@@ -237,14 +237,14 @@ def figure() -> Explorable:
             ),
             Control(
                 "seed",
-                {ALL: Text(zh="三个都要", en="all three"), **{str(seed): str(seed) for seed in SEEDS}},
+                {ALL: Text(zh="全部", en="all three"), **{str(seed): str(seed) for seed in SEEDS}},
                 label=Text(zh="随机种子", en="Random seed"),
                 advanced=True,
             ),
             Control(
                 "step",
                 list(range(0, STEPS + 1, 2 * EVERY)),
-                label=Text(zh="训练了多少步", en="steps of training"),
+                label=Text(zh="训练步数", en="steps of training"),
                 start=STEPS,
                 advanced=True,
                 continuous=False,
@@ -257,7 +257,7 @@ def figure() -> Explorable:
                     x=across,
                     y=gradient,
                     series=[*lines(gradients, dict.fromkeys(MODELS, LENGTHS[-1]), models, color), chosen((-10, 0))],
-                    rules=[Rule(best, Text(zh="分界", en="threshold"))],
+                    rules=[Rule(best, Text(zh="可学门槛", en="threshold"))],
                     narrow=True,
                     color=color,
                     mark=mark,
@@ -271,7 +271,7 @@ def figure() -> Explorable:
                     y=accuracy,
                     series=[*lines(accuracies, TRAINED, models, color), chosen((0, 1.05))],
                     rules=[
-                        Rule(CHANCE, Text(zh="瞎猜 1/8", en="a guess, 1/8")),
+                        Rule(CHANCE, Text(zh="随机猜 1/8", en="a guess, 1/8")),
                         Rule(LEARNED, Text(zh="学会了", en="learned")),
                     ],
                     narrow=True,
@@ -288,7 +288,7 @@ def figure() -> Explorable:
             gradient=lambda model, T, seed: power_text(median_gradient(model, T, seed)),
             side=Choice(
                 lambda model, T, seed: int(median_gradient(model, T, seed) > best),
-                [Text(zh="在分界之下", en="below the threshold"), Text(zh="在分界之上", en="above the threshold")],
+                [Text(zh="低于门槛", en="below the threshold"), Text(zh="高于门槛", en="above the threshold")],
             ),
             told=Choice(
                 lambda model, T: int(T <= TRAINED[model]),
@@ -312,9 +312,9 @@ def figure() -> Explorable:
         detail=Sentence(
             Text(
                 zh="{model}，T = {T}，最多训练 {step} 步：各个种子的准确率是 {range}（– 是没有训练）。"
-                "它学会了的最长的 T 是 {longest}（– 是没有；最长试到 {trained}）。分界是梯度 {best}，从图中的 {old} 次训练里选出：大于它的学会、"
+                "它学会了的最长的 T 是 {longest}（– 是没有；最长试到 {trained}）。门槛是梯度 {best}，从图中的 {old} 次训练里选出：大于它的学会、"
                 "小于它的没学会，说中 {right_old} 次。换上没有参与挑选的 {new} 次，说中 {right_new} 次：小于它却学会的有 {below} 次；"
-                "大于它却没学会的有 {above} 次，其中 {unordered} 次是没有位置的注意力，它分不出哪个符号排在第一。",
+                "大于它却没学会的有 {above} 次，其中 {unordered} 次是无位置编码的注意力，它分不出哪个符号排在第一。",
                 en="{model}, T = {T}, at most {step} steps of training: the accuracies of the seeds are {range} (– for no "
                 "training). The longest T that it learned is {longest} (– for none; the longest tried, {trained}). The threshold, "
                 "a gradient of {best}, was chosen on the {old} runs drawn: that runs above it learn and runs below it do not "

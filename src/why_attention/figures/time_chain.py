@@ -121,8 +121,8 @@ def figure() -> Explorable:
         "time-chain",
         title=Text(zh="谁要等谁", en="What waits for what"),
         caption=Text(
-            zh="下排是输入，上排是要算的值；空心的还没算出来，连线通向它要等的。",
-            en="Below, inputs; above, values to compute, hollow until known. Lines lead to what a value waits for.",
+            zh="下排是输入，上排是要算的值，空心的还没算出来。轮数少，不等于用时少：看下图。",
+            en="Below, inputs; above, values to compute, hollow until known. Fewer rounds are not always less time, as the plot shows.",
         ),
         how_to_read=Text(
             zh="每一轮，凡是要用的值都齐了的，就同时算出来：刚算出的大一圈，还没算出的是虚线圈。"
