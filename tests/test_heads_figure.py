@@ -63,7 +63,11 @@ def test_each_row_and_column_is_named_by_its_token(figure):
 
 
 def test_the_four_maps_are_named_and_the_one_taken_out_is_faint(figure):
-    assert [panel["title"] for panel in figure.panels[:CURVES]] == [f"第 {i} 层第 {j} 头" for i, j in heads.HEADS]
+    now = induction.measures(heads.model_without(heads.NOTHING))
+    jobs = {"previous": "：前一个", "induction": "：归纳"}
+    said = [[words for name, words in jobs.items() if now[name][i - 1][j - 1] >= 0.5] for i, j in heads.HEADS]
+    titles = [panel["title"] for panel in figure.panels[:CURVES]]
+    assert titles == [f"头 {i}.{j}" + "".join(words) for (i, j), words in zip(heads.HEADS, said)]
     assert [panel["faint_at"] for panel in figure.panels[:CURVES]] == [["ablate", f"{i}.{j}"] for i, j in heads.HEADS]
 
 

@@ -210,7 +210,7 @@ def test_the_sentence_says_whether_the_threshold_was_right(figure, runs):
         model, T = setting.values()
         each = [runs[model, T, seed] for seed in range(3)]
         above = median(map(log_gradient, each)) > rule(figure)
-        assert ("在分界之上" if above else "在分界之下") in figure.sentence(**setting)
+        assert ("高于门槛" if above else "低于门槛") in figure.sentence(**setting)
         if T <= TRAINED[model]:
             learned = median(run["accuracy"] for run in each) >= 0.9
             assert figure.sentence(**setting).endswith(words[above, learned])
@@ -234,8 +234,8 @@ def test_the_first_picture_shows_who_remembers_how_far(figure):
     assert int(far["CNN"]) <= 17 < int(far["dilated CNN"]) <= 256 < int(far["attention"])
     for family in range(3):
         assert [one["y"] for one in figure.panels[3 * ACCURACY + family]["rules"]] == [CHANCE, 0.9]
-        assert [one["label"] for one in figure.panels[3 * ACCURACY + family]["rules"]] == ["瞎猜 1/8", "学会了"]
+        assert [one["label"] for one in figure.panels[3 * ACCURACY + family]["rules"]] == ["随机猜 1/8", "学会了"]
 
 
 def test_the_sentence_at_the_start(figure):
-    assert figure.sentence() == "T = 64，LSTM, b=1：训练前梯度 5.76×10⁻⁷，在分界之下；训练后准确率 0.13，没学会。"
+    assert figure.sentence() == "T = 64，LSTM, b=1：训练前梯度 5.76×10⁻⁷，低于门槛；训练后准确率 0.13，没学会。"

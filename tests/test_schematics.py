@@ -186,5 +186,5 @@ def test_the_shapes_beside_a_block_are_those_of_the_chapters():
     assert widths == [(n, 4 * d)]
     _, weights = block.self_attention(x, need_weights=True)
     assert weights.shape[1:] == (n, n)
-    written = [node.symbol for node in transformer_block.nodes() if node.name.startswith("shape")]
+    written = [node.symbol for node in transformer_block.nodes() if node.name.startswith("shape ")]
     assert written == ["(n, d)", "A: (n, n)", "(n, d)", "(n, 4d)", "(n, d)"]

@@ -105,7 +105,7 @@ def test_space_presses_the_link_and_the_page_stays(visit, address):
     link.focus()
     before = page.evaluate("scrollY")
     link.press("Space")
-    page.wait_for_function("document.querySelector('a.copy').textContent !== 'Copy a link to this state'")
+    page.wait_for_function("document.querySelector('a.copy').textContent !== 'Copy a link to these settings'")
     assert page.evaluate("scrollY") == before
 
 

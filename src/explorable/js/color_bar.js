@@ -62,8 +62,9 @@ function drawBar({ scale, colormap }, limits, { width, key }) {
   return { kind, svg: node("svg", { ...box, viewBox: `0 0 ${box.width} ${box.height}` }, ...parts, words) };
 }
 
-// What the hatched cells mean.
-const makeKey = (words) => element("span", { class: "no-path" }, element("span", { class: "hatched" }), words.none);
+// What the hatched cells mean: seen while there are any.
+const makeKey = (words, seen) =>
+  element("span", { class: seen ? "no-path" : "no-path unseen" }, element("span", { class: "hatched" }), words.none);
 
 // The bars of a row of panels. Returns their elements and draw(view, placeOf); placeOf(from, count) tells where the bar of
 // some of the panels stands: {area, left, right}, its area of the grid, and where in this it begins and ends, in pixels.
@@ -78,13 +79,14 @@ export function makeColorBars(row, words) {
   }
   function drawRun(bar, { key, limits, panels }, { area, left, right }) {
     const zeros = panels.some(({ panel }) => panel.zeros);
-    const drawn = `${key} ${area} ${left} ${right} ${zeros}`;
+    const seen = panels.some(({ values }) => values?.includes(-Infinity));
+    const drawn = `${key} ${area} ${left} ${right} ${zeros} ${seen}`;
     if (bar.drawn === drawn) return;
     bar.drawn = drawn;
     bar.element.style.cssText = `grid-area: ${area}; padding-left: ${left}px`;
     const { kind, svg } = drawBar(panels[0].panel, limits, { width: right - left, key: zeros ? widthOf(words.none) + SWATCH : 0 });
     bar.element.className = `color-bar ${kind}`;
-    bar.element.replaceChildren(svg, ...(zeros ? [makeKey(words)] : []));
+    bar.element.replaceChildren(svg, ...(zeros ? [makeKey(words, seen)] : []));
   }
   return { elements: bars.map(({ element }) => element), draw };
 }

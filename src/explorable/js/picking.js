@@ -31,6 +31,7 @@ export function makePicking({ element: stage, panels }, specs, words) {
   const reading = element("span");
   const readout = element("p", { class: "readout", "aria-live": "polite" }, reading);
   const tip = makeTip(stage);
+  const hint = matchMedia("(hover: none)").matches ? words.hint_touch : words.hint;
   let pick = null; // {coordinate: value}
   let news = ""; // what the figure has to say about itself; replaces the reading
 
@@ -40,7 +41,7 @@ export function makePicking({ element: stage, panels }, specs, words) {
     const places = [...new Set(marks.map(({ place }) => place))];
     const there = places.map((place) => ({ place, said: marks.filter((mark) => mark.place === place).flatMap(({ said }) => said) }));
     const said = there.map(({ place, said }) => place + words.colon + said.map(({ text }) => text).join(words.semicolon));
-    reading.textContent = news || said.join(words.semicolon) || words.hint;
+    reading.textContent = news || said.join(words.semicolon) || hint;
     readout.classList.toggle("hint", !news && !said.length);
     readout.classList.toggle("news", news !== "");
     tip.write(there);

@@ -9,7 +9,7 @@ import { amountText } from "../js/numbers.js";
 const FIRST_WORD = 36; // pixels above the first word
 const CLOSEST = 10; // pixels from word to word
 const [FARTHEST, LARGEST] = [40, 13]; // pixels from word to word, and of a letter's height, at most
-const WIDE = 7; // pixels of a letter's width
+const WIDE = 8; // pixels of a letter's width
 const SHORTEST_ARC = 46; // pixels between the columns, at least
 const DOWNWARDS = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 };
 

@@ -11,6 +11,7 @@ import { fill } from "../js/words.js";
 import LOOK from "../look.json" with { type: "json" };
 
 const NEAREST_NODES = 8; // pixels from node to node across, at least; with less room panels stand under each other
+const [TOP, TITLED] = [36, 54]; // pixels above the plot
 const [BARE, NEAREST_BARE] = [10, 4.4]; // pixels beside a plot without an axis at its left, and from node to node
 const REACH = 14; // pixels around the plot, in which a pointer still means a node
 const OUTSTANDING = 1.35; // how much larger the nodes of the last round are
@@ -48,7 +49,8 @@ class Graph {
     this.edges = rowsOf(view.at(panel.edges));
     this.now = panel.rounds ? view.at(panel.rounds.now).values[0] : Infinity;
     const [before, after] = panel.y_axis ? [46, 14] : [BARE, BARE];
-    const box = { left: before, top: 36, right: size - after, bottom: 36 + height };
+    const top = panel.y_axis && panel.color ? TITLED : TOP; // a title stands above the y axis's name
+    const box = { left: before, top, right: size - after, bottom: top + height };
     [this.box, this.widest] = [box, box.right];
     set(this.surface, "viewBox", `0 0 ${size} ${box.bottom + 46}`);
     const { x, y, parts } = panel.y_axis ? drawAxes(panel, limits, box, { whole: true }) : this.drawAcross(limits, box);
@@ -78,7 +80,7 @@ class Graph {
     const { color, mark, title } = this.panel;
     if (!color) return [];
     const shape = node("path", { class: `series mark ${mark}`, d: `M5,-4.5${LOOK.marks[mark].path}` });
-    const place = `translate(${this.box.left - BARE},${this.box.top - 20})`;
+    const place = `translate(${this.box.left - BARE},14)`;
     return [node("g", { class: color, transform: place }, shape, textAt("heading", 14, 0, "start", title))];
   }
 
@@ -102,8 +104,13 @@ class Graph {
     if (shade) return node("circle", { class: "node", cx, cy, r: this.radius, style: shade });
     const size = number === this.now && number > 0 ? OUTSTANDING * this.radius : this.radius;
     const transform = `translate(${cx.toFixed(1)},${cy.toFixed(1)}) scale(${(size / 4).toFixed(2)})`;
-    const state = number > this.now ? "hollow awaited" : number === 0 ? (this.panel.rounds ? "given" : "hollow") : number === this.now ? "new" : "";
-    return node("path", { class: `node ${color} ${state}`, transform, d: `M0,0${LOOK.marks[mark].path}` });
+    return node("path", { class: `node ${color} ${this.stateOf(number)}`, transform, d: `M0,0${LOOK.marks[mark].path}` });
+  }
+
+  stateOf(number) {
+    if (number > this.now) return "hollow awaited";
+    if (number === 0) return this.panel.rounds ? "given" : "hollow";
+    return number === this.now ? "new" : "";
   }
 
   pickOf([a, b]) {

@@ -137,7 +137,8 @@ class Heatmap {
   tick(words, number, x, y, anchor) {
     const color = words && this.panel.word_colors?.[words[number - 1]];
     const text = textAt(color ? `tick word ${color}` : "tick", x, y, anchor, words?.[number - 1] ?? number);
-    if (words && this.isLettered(words)) text.setAttribute("style", `font-size: ${Math.min(SIZE, Math.max(SMALLEST, this.cell - 0.5)).toFixed(1)}px`);
+    if (words && this.isLettered(words))
+      text.setAttribute("style", `font-size: ${Math.min(SIZE, Math.max(SMALLEST, this.cell - 0.5)).toFixed(1)}px`);
     return text;
   }
 

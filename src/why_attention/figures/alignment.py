@@ -130,7 +130,7 @@ def figure() -> Explorable:
     """Return the figure in the page's language."""
     return Explorable(
         "alignment",
-        title=Text(zh="软对齐打开瓶颈", en="A soft alignment opens the bottleneck"),
+        title=Text(zh="软对齐突破瓶颈，但也有尽头", en="A soft alignment holds on longer than the bottleneck"),
         caption=Text(
             zh="弧线和格子是同一组权重：写一个译文词时，看原文各词多少。",
             en="Arcs and cells are the same weights: how much each word written looks at each source word.",
@@ -141,7 +141,7 @@ def figure() -> Explorable:
             "（查询 i），颜色是同一个权重，对数刻度，每行加起来恰为 1。译文用一种造出来的语言（名词以 o 结尾，形容词以 a，量词以 i），"
             "短语里的次序倒过来，所以正确的弧线在短语里两两交叉。固定瓶颈没有注意力权重：所有的词都从一个向量 c 里过，"
             "没有一条路径只通向某一个词，矩阵就画成斜纹。"
-            f"曲线图的横轴是句长，纵轴是整句全对率，每个句长测 {TESTED} 句；细线是三个随机种子，粗线是它们的中位数，"
+            f"曲线图的横轴是句长，纵轴是整句正确率，每个句长测 {TESTED} 句；细线是三个随机种子，粗线是它们的中位数，"
             f"竖的虚线是训练中最长的句子（{LONGEST} 个词）和当前的句子。",
             en="Arcs lead from the words of the source, at their left, to those that the model writes, one by one; the wider an "
             "arc, the more attention weight goes to the source word while the other is written. Point at a word, and only its "
@@ -168,8 +168,8 @@ def figure() -> Explorable:
             Arcs(
                 log_weights,
                 title=Text(zh="弧线", en="arcs"),
-                rows=Text(zh="译文 i", en="written i"),
-                columns=Text(zh="原文 j", en="source j"),
+                rows=Text(zh="译文", en="translation"),
+                columns=Text(zh="原文", en="source"),
                 scale=WEIGHT,
                 row_words=words_written,
                 column_words=lambda n: sentence(n).source,
@@ -187,11 +187,11 @@ def figure() -> Explorable:
                 companion=Companion(right_places, Text(zh="对应的词 j =", en="the right word is j =")),
             ),
             Lines(
-                title=Text(zh="整句全对率随句长的变化", en="Sentences without a mistake against length"),
+                title=Text(zh="整句正确率随句长的变化", en="Sentences without a mistake against length"),
                 x=Axis(
                     Text(zh="句长", en="length of the sentence"), (0, 25), symbol="n", unit=Text(zh="词", en="words")
                 ),
-                y=Axis(Text(zh="整句全对率", en="sentences without a mistake"), (-0.02, 1.02), resolution=0.01),
+                y=Axis(Text(zh="整句正确率", en="sentences without a mistake"), (-0.02, 1.02), resolution=0.01),
                 series=[
                     Series(
                         lambda: exact_matches("attention"),
@@ -206,7 +206,7 @@ def figure() -> Explorable:
                     Series(
                         [0, 1],
                         [LONGEST, LONGEST],
-                        Text(zh="训练最长", en="longest in training"),
+                        Text(zh="训练上限", en="training ends"),
                         "grey",
                         "square",
                         dashed=True,
@@ -218,8 +218,9 @@ def figure() -> Explorable:
         rows=[3],
         sentence=Sentence(
             Text(
-                zh="{model}写对 {n} 个词里的 {right} 个；{n} 个词的句子，整句全对的有 {share}。",
-                en="{model} gets {right} of {n} words right; of sentences this long, {share} have no mistake.",
+                zh=f"{{model}}写对 {{n}} 个词里的 {{right}} 个；这个句长的整句正确率是 {{share}}（训练句长上限 {LONGEST}）。",
+                en="{model} gets {right} of {n} words right; {share} of sentences this long have no mistake "
+                f"(training ended at {LONGEST} words).",
             ),
             model=Choice(
                 lambda attention: int(attention),
@@ -231,8 +232,8 @@ def figure() -> Explorable:
         detail=Sentence(
             Text(
                 zh="{weights}{hits}{then}{mass}{end}"
-                f"训练中的句子最长 {LONGEST} 个词；在这个句长上，注意力的整句全对率是 {{attention_longest}}，固定瓶颈是 {{bottleneck_longest}}。"
-                f"整句全对率不低于 {NEARLY_ALL} 的，注意力到 {{attention_lasts}} 个词为止，固定瓶颈到 {{bottleneck_lasts}} 个词为止；"
+                f"训练中的句子最长 {LONGEST} 个词；在这个句长上，注意力的整句正确率是 {{attention_longest}}，固定瓶颈是 {{bottleneck_longest}}。"
+                f"整句正确率不低于 {NEARLY_ALL} 的，注意力到 {{attention_lasts}} 个词为止，固定瓶颈到 {{bottleneck_lasts}} 个词为止；"
                 f"到 {LENGTHS[-1]} 个词，注意力也只有 {{attention_far}}（三个种子的中位数）。"
                 "两个翻译器按同一条规则停止训练：留出句子上的损失不再改善，就降低学习率；"
                 f"降过 {FALLS} 次仍不再改善，训练就停止：注意力 {{attention_steps}} 步，固定瓶颈 {{bottleneck_steps}} 步。",

@@ -92,14 +92,14 @@ def figure() -> Explorable:
         how_to_read=Text(
             zh="第 i 行第 j 列的颜色，是位置 i 分给位置 j 的注意力权重，每行加起来恰为 1。四类 token A、B、C、D 轮流出现，字母和色条标出每一行、每一列是哪一类："
             "同类的行彼此很像，同类的列也很像。给多少由内容定，远近不算（加上位置编码以后，位置才起作用）。"
-            "曲线图的横轴是分数的倍数，纵轴是 softmax 的灵敏度，也就是分数变一点，权重跟着变多少；"
-            "细线是七次随机抽取，粗线是它们的中位数，灰点是注意力图此刻所在。",
+            "曲线图的横轴是分数缩放 β，纵轴是 softmax 的灵敏度，也就是分数变一点，权重跟着变多少；"
+            "细线是七次随机抽取，粗线是它们的中位数，灰圈是这张注意力图，它是七次抽取中的第一次。",
             en="The colour in row i and column j is the attention weight that position i gives to position j; each row adds up to "
             "exactly 1. Four kinds of tokens, A, B, C and D, take turns; a letter and a colour say which kind a row or a column "
             "is. Rows of one kind look alike, and so do columns: content decides how much is given, and distance does not (until "
             "positions are added). In the plot: across, the factor on the scores; upwards, the sensitivity of the softmax, how "
             "much the weights follow a small change of the scores. Thin lines are seven random draws, the bold one is their "
-            "median, and the grey dot is where the map is now.",
+            "median, and the grey ring is this map, the first of the draws.",
         ),
         limits=Text(
             zh="W_q 和 W_k 是随机的，没有训练过：哪一类看哪一类，换一次抽取就变了；训练过的头在看什么，见本章后面的图。权重大，也不等于它对输出的影响大。",
@@ -108,7 +108,7 @@ def figure() -> Explorable:
         ),
         controls=[
             Control("n", LENGTHS, label=Text(zh="序列长度", en="sequence length"), symbol="n", start=16),
-            Control("scale", SCALES, label=Text(zh="分数的倍数", en="factor on the scores"), symbol="β", start=1.0),
+            Control("scale", SCALES, label=Text(zh="分数缩放", en="factor on the scores"), symbol="β", start=1.0),
             Control(
                 "mask",
                 [False, True],
@@ -135,7 +135,7 @@ def figure() -> Explorable:
             ),
             Lines(
                 title=Text(zh="softmax 的灵敏度随倍数的变化", en="Sensitivity of the softmax against the factor"),
-                x=Axis(Text(zh="分数的倍数", en="factor on the scores"), (-0.7, 1.6), "β", log10=True, resolution=1e-6),
+                x=Axis(Text(zh="分数缩放", en="factor on the scores"), (-0.7, 1.6), "β", log10=True, resolution=1e-6),
                 y=Axis(
                     Text(zh="softmax 的灵敏度", en="sensitivity of the softmax"),
                     (0, 1),
@@ -147,7 +147,7 @@ def figure() -> Explorable:
                     Series(
                         lambda n, scale, mask, positions: sensitivity(weights(n, scale, mask, positions)[:1]),
                         lambda scale: torch.tensor([scale]).log10(),
-                        Text(zh="现在", en="now"),
+                        Text(zh="这张图", en="this map"),
                         "grey",
                         "circle",
                     ),
@@ -156,7 +156,7 @@ def figure() -> Explorable:
         ],
         sentence=Sentence(
             Text(
-                zh="平均一行的 1 像均分给 {effective} 个位置；最大的权重是 {largest}。{verdict}",
+                zh="平均每个查询相当于均匀关注 {effective} 个位置；最大的权重是 {largest}。{verdict}",
                 en="On average a row's 1 is spread as over {effective} equal shares; the largest weight is {largest}. {verdict}",
             ),
             effective=map_slot(effective_number, "{:.1f}".format),

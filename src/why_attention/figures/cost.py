@@ -266,7 +266,8 @@ class Measured:
             title=Text(zh="前向时间，", en="Forward time, ") + self.whose,
             x=x,
             y=Axis(
-                Text(zh=f"前向时间，d 固定为 {TIMED_SIZE}，", en=f"forward time, d fixed at {TIMED_SIZE}, ") + self.whose,
+                Text(zh=f"前向时间，d 固定为 {TIMED_SIZE}，", en=f"forward time, d fixed at {TIMED_SIZE}, ")
+                + self.whose,
                 limits=limits,
                 unit=Text(zh="毫秒", en="ms"),
                 log10=True,
@@ -457,17 +458,19 @@ def figure(yours: LayerTimes | None = None) -> Explorable:
     ]
     return Explorable(
         "cost",
-        title=Text(zh="n 不到 2d，注意力的运算量比 LSTM 小", en="Attention takes fewer FLOPs than an LSTM up to n = 2d"),
+        title=Text(
+            zh="n 不到 2d，注意力的运算量比 LSTM 小", en="Attention takes fewer FLOPs than an LSTM up to n = 2d"
+        ),
         caption=Text(
-            zh="左按公式，随 n、d、k 变；右是实测，d 固定。彩色的是竖线 n 处最省的。",
-            en="Left, by formula; right, as measured, always at one d. In colour, the cheapest at n, the upright line.",
+            zh="按公式的随 n、d、k 变；实测的 d 固定。彩色的是竖线 n 处最省的。",
+            en="Formulae follow n, d and k; times were measured at one d. In colour, the cheapest at n, the upright line.",
         ),
         how_to_read=Text(
             zh="两轴都是对数刻度。公式：一次乘加算 2 个 FLOP，灰色的点标出 FLOPs 相等之处；拖 n，竖线走到哪里，就把那里最省的一条涂上颜色。"
             "“更多设置”里可以换一样比，也可以换每一家出的层：注意力的核心部分只有 QKᵀ 和 AV 两个乘积，整层还有四个投影；"
             f"多头时每头 dₖ = {HEAD_SIZE}；窗口注意力的每个查询看 {WINDOW} 个位置；融合指不存 n × n 的权重。"
             "最长路径是把任意两个位置连上要经过的边数（卷积是因果的，只从前往后连），卷积要叠那么多层。"
-            f"实测：d = {TIMED_SIZE}、k = {TIMED_KERNEL}，不随 d 和 k 变；粗线是中位数，最快的一条还用细线画出上下四分位数，三条的四分位数在“更多数字”里。",
+            f"实测：d = {TIMED_SIZE}、k = {TIMED_KERNEL}，不随 d 和 k 变；粗线是中位数，最快的一条还用细线画出上下四分位数，三条的四分位数在“更多数据”里。",
             en="Both axes are logarithmic. By formula, a multiply-add counts as 2 FLOPs, and grey points mark where FLOPs are "
             "equal; drag n, and the line that is lowest there takes its colour. “More settings” has other quantities, and other "
             "layers of each family: the core of attention is only the products QKᵀ and AV, whole attention has four projections "

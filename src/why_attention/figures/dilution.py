@@ -141,7 +141,10 @@ def figure() -> Explorable:
     log_lengths = torch.tensor(LENGTHS).log10()
     return Explorable(
         "dilution",
-        title=Text(zh="任意两个位置只隔一步，影响却与 n 成反比地变小", en="One step to everywhere, yet influence falls in proportion to 1/n"),
+        title=Text(
+            zh="任意两个位置只隔一步，影响却与 n 成反比地变小",
+            en="One step to everywhere, yet influence falls in proportion to 1/n",
+        ),
         caption=Text(
             zh="一个查询的 1，n 个键来分：键越多，每份越小，影响也越小。",
             en="One query's 1, shared among n keys: the more keys, the smaller each share, and the smaller its influence.",

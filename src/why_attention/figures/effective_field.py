@@ -105,8 +105,8 @@ def figure() -> Explorable:
         "effective-field",
         title=Text(zh="读得到，不等于有影响", en="What is read need not have influence"),
         caption=Text(
-            zh="灰括号：读到的输入；绿底：占九成影响的那些。",
-            en="The grey bracket: inputs that are read. The green strip: those that hold 90 % of the influence.",
+            zh="灰括号：读到的输入；绿底：均匀核下占九成影响的那些。“随机”：随机核。",
+            en="Grey bracket: inputs read. Green strip: those that hold 90 % of the influence with uniform kernels; “random” has random ones.",
         ),
         how_to_read=Text(
             zh="一幅画影响的分布：横轴是输入离输出多远，纵轴是它占全部影响的百分之几；灰线的高度是所有输入影响都一样时各自的份额。"
@@ -206,7 +206,7 @@ def figure() -> Explorable:
                     Series(
                         lambda k: [math.log10(uniform_deviation(k, depth)) for depth in DEPTHS],
                         log_depths,
-                        Text(zh="公式", en="law"),
+                        Text(zh="公式 √L", en="√L law"),
                         "grey",
                         "circle",
                         dashed=True,
@@ -223,9 +223,9 @@ def figure() -> Explorable:
         ],
         sentence=Sentence(
             Text(
-                zh="一个输出读到 {span} 个输入，其中 {positions} 个就占九成影响；影响的标准差是 {deviation} 个位置。",
-                en="An output reads {span} inputs, yet {positions} of them hold 90 % of the influence; its standard deviation is "
-                "{deviation} positions.",
+                zh="一个输出读到 {span} 个输入；核是均匀的，{positions} 个就占九成影响，标准差 {deviation} 个位置。",
+                en="An output reads {span} inputs; with uniform kernels {positions} hold 90 % of the influence, of standard deviation "
+                "{deviation}.",
             ),
             span=read,
             positions=holding,

@@ -16,6 +16,7 @@ from why_attention.rnn import Cell, GRUCell, LSTMCell
 
 CELLS = {"LSTM": LSTMCell, "GRU": GRUCell}
 KEEPS = {"LSTM": 1, "GRU": 1}  # the block of the gate that keeps: i, f, g, o and r, z, n, counted from 0
+KEEPING = {"LSTM": "f", "GRU": "z"}  # its symbol
 GATES = [0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0]
 STEPS = [1, 4, 16, 64]
 DIGITS = 2  # of what is left
@@ -70,8 +71,10 @@ def lit(cell: str, gate: float) -> dict:
 
 def written(cell: str, gate: float) -> dict:
     numbers = {
-        (f"{cell} keep", f"{cell} ×"): f"{gate:g}",
-        (f"{cell} write", f"{cell} × new"): f"{opens(cell, gate):.2g}",
+        (f"{cell} keep", f"{cell} ×"): f"{KEEPING[cell]} = {gate:g}",
+        (f"{cell} write", f"{cell} × new"): f"{opens(cell, gate):.2g}"
+        if cell == "GRU"
+        else f"i = {opens(cell, gate):.2g}",
     }
     tanh = {("LSTM c", "LSTM × out"): "tanh"} if cell == "LSTM" else {}
     return numbers | tanh | {f"left {steps}": left_text(cell, gate, steps) for steps in STEPS}
@@ -139,10 +142,11 @@ GRU_EDGES = [
 
 
 def nodes() -> list[Node]:
-    head = Text(zh="过了这么多步，旧的还剩多少：", en="What is left of the old after so many steps:")
+    head = Text(zh="旧的还剩多少：", en="What is left of the old after so many steps:")
     made = [*LSTM, *GRU, Node("head", -0.4, HEAD, label=head, shape="text", align="start")]
     for at, steps in enumerate(STEPS):
-        made.append(box(f"left {steps}", 0.5 + 2.04 * at, LEFT, 1.7, symbol=f"{steps}"))
+        after = Text(zh=f"{steps} 步后", en=f"after {steps}")
+        made.append(box(f"left {steps}", 0.5 + 2.04 * at, LEFT, 1.7, label=after))
     return made
 
 
@@ -171,7 +175,7 @@ def figure() -> Explorable:
             en="In a real network gates are computed from the input and the old state, and differ at every step and component.",
         ),
         controls=[
-            Control("gate", GATES, label=Text(zh="留旧的门", en="keeping gate"), start=0.9),
+            Control("gate", GATES, label=Text(zh="遗忘门 f（GRU：z）", en="forget gate f (GRU: z)"), start=0.9),
             Control("cell", {"LSTM": "LSTM", "GRU": "GRU"}, label=Text(zh="循环单元", en="Cell")),
         ],
         panels=[

@@ -157,7 +157,9 @@ def trained_job(layer: int, head: int) -> int:
 def title(layer: int, head: int) -> Text:
     """Return the name of a head, and its job, if it has one."""
     name = Text(zh=f"头 {layer}.{head}", en=f"head {layer}.{head}")
-    return name + [Text(zh="：前一个", en=": previous"), Text(zh="：归纳", en=": induction"), ""][trained_job(layer, head)]
+    return (
+        name + [Text(zh="：前一个", en=": previous"), Text(zh="：归纳", en=": induction"), ""][trained_job(layer, head)]
+    )
 
 
 def panel(layer: int, head: int) -> Heatmap:
@@ -220,7 +222,9 @@ def figure() -> Explorable:
                 "ablate",
                 {NOTHING: Text(zh="不去掉", en="none")}
                 | {
-                    name_of(layer, head): Text(zh=f"第 {layer} 层：头 {layer}.{head}", en=f"layer {layer}: head {layer}.{head}")
+                    name_of(layer, head): Text(
+                        zh=f"第 {layer} 层：头 {layer}.{head}", en=f"layer {layer}: head {layer}.{head}"
+                    )
                     for layer, head in HEADS
                 },
                 label=Text(zh="去掉一个头", en="take out a head"),

@@ -252,7 +252,12 @@ def figure() -> Explorable:
             Lines(
                 title=Text(zh="token 的多样性随层数的变化", en="Token diversity against depth"),
                 x=Axis(Text(zh="层数", en="layers"), (-0.3, DEPTHS[-1] + 0.3), symbol="L"),
-                y=Axis(Text(zh="token 的多样性", en="token diversity"), (-16.5, 0.8), log10=True, resolution=0.005),
+                y=Axis(
+                    Text(zh="token 多样性，0 为全同", en="token diversity, 0: all alike"),
+                    (-16.5, 0.8),
+                    log10=True,
+                    resolution=0.005,
+                ),
                 series=[
                     Series(
                         lambda n, gain, residual: diversity(recurrences, n, residual, gain),

@@ -98,7 +98,7 @@ def nodes() -> list[Node]:
     for j, (name, word) in enumerate(TOKENS.items()):
         for part in ["token", "key", "score", "weight", "value"]:
             column, wide = PLACES[part]
-            label = word if part == "token" else ""
+            label = word if part in ("token", "key") else ""
             made.append(Node(f"{part} {name}", column, 3 - j, label=label, color="blue", size=(wide, 0.66)))
     column, wide = PLACES["output"]
     return [*made, Node("output", column, 1.5, symbol="y_i", color="blue", size=(wide, 0.8))]
@@ -138,7 +138,7 @@ def figure() -> Explorable:
             en="Queries, keys and values are made by hand, so that you can check them with a pencil; in a real network learned "
             "matrices compute them, with tens or hundreds of components.",
         ),
-        controls=[Control("asks", TOKENS, label=Text(zh="谁来问", en="Who asks"), start="it")],
+        controls=[Control("asks", TOKENS, label=Text(zh="由哪个词发问", en="Who asks"), start="it")],
         panels=[
             Diagram(
                 nodes(),

@@ -64,7 +64,10 @@ CONVOLUTION: dict[str, Model] = {
 ATTENTION: dict[str, Model] = {
     "attention": Model(Text(zh="注意力", en="attention"), Text(zh="注意力", en="attention"), "triangle"),
     UNORDERED: Model(
-        Text(zh="无位置编码的注意力", en="attention, no positions"), Text(zh="无位置编码", en="no positions"), "wedge", True
+        Text(zh="无位置编码的注意力", en="attention, no positions"),
+        Text(zh="无位置编码", en="no positions"),
+        "wedge",
+        True,
     ),
 }
 FAMILIES = [  # name, colour, mark, models

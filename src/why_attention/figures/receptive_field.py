@@ -74,8 +74,8 @@ def figure() -> Explorable:
         "receptive-field",
         title=Text(zh="一层一层够得多远", en="How far each layer reaches"),
         caption=Text(
-            zh="一个输出读到哪些值，路怎么走；多少层够得多远。",
-            en="What one output reads, and along which paths; how far so many layers reach.",
+            zh="点：一个输出读到的值，空心的读不到。线：多少层够得多远，dₗ 是第 l 层的膨胀。",
+            en="Marks: what one output reads; hollow inputs it cannot. Lines: how far so many layers reach; dₗ is the dilation of layer l.",
         ),
         how_to_read=Text(
             zh="三角形里，实心的是最上面那个输出读到的值，连线是它读的路，空心的输入它读不到；指向一个值，它读到的那一部分就亮起来。"

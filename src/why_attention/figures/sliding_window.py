@@ -63,7 +63,7 @@ def figure() -> Explorable:
     """Return the figure in the page's language."""
     return Explorable(
         "sliding-window",
-        title=Text(zh="滑动的小窗口，一层叠一层", en="A small window slides, layer upon layer"),
+        title=Text(zh="窗口滑动，一层叠一层", en="A small window slides, layer upon layer"),
         caption=Text(
             zh="亮的是最上面那个输出读到的；虚线框是它的窗口。",
             en="Lit: what the output at the top reads. The dashed frame is its window.",
@@ -91,7 +91,7 @@ def figure() -> Explorable:
         ],
         sentence=Sentence(
             Text(
-                zh=f"经过 {DEPTH} 层 {KERNEL} 格宽的窗口，"
+                zh=f"叠 {DEPTH} 层宽度为 {KERNEL} 的窗口，"
                 "位置 {i} 读到 {n} 个 token 里的 {seen} 个，看不见 {unseen} 个。",
                 en=f"Through {DEPTH} layers of windows {KERNEL} wide, "
                 "position {i} reads {seen} of the {n} tokens and cannot see {unseen}.",

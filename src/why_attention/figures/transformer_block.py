@@ -63,6 +63,7 @@ def steps() -> list[tuple[str, str, str | None]]:
 
 
 RESIDUALS = [("x", "add 1"), ("add 1", "add 2")]
+LEAVES = {"x": 0.47, "add 1": 3.6}  # rows: where a residual connection leaves the way upwards
 ROWS = {"x": 0, "norm 1": 0.95, "attend": 2.35, "add 1": 3.25, "norm 2": 4.2, "ffn": 5.15, "add 2": 6, "y": 6.9}
 
 
@@ -92,11 +93,12 @@ def nodes() -> list[Node]:
     made = []
     for j, word in zip(POSITIONS, WORDS):
         words = {"x": word, "norm 1": norm, "attend": Text(zh="注意力", en="attend"), "norm 2": norm}
-        words |= {"ffn": Text(zh="前馈", en="FFN"), "y": word}
+        words |= {"ffn": Text(zh="前馈", en="FFN")}
         made += [
             Node(f"{part} {j}", j, ROWS[part], label=label, color="blue", size=(0.66, 0.56))
             for part, label in words.items()
         ]
+        made.append(Node(f"y {j}", j, ROWS["y"], f"y_{j}", color="blue", size=(0.66, 0.56)))
         made += [Node(f"add {k} {j}", j, ROWS[f"add {k}"], "+", shape="circle", color="blue") for k in (1, 2)]
     return [
         *made,
@@ -105,6 +107,7 @@ def nodes() -> list[Node]:
         shape("attend", ROWS["add 1"], symbol="(n, d)"),
         shape("wide", ROWS["ffn"], symbol="(n, 4d)"),
         shape("y", ROWS["y"], symbol="(n, d)"),
+        Node("shapes", 5.25, 7.5, label=Text(zh="形状", en="shape"), shape="text", align="end"),
     ]
 
 
@@ -117,7 +120,7 @@ def edges() -> list[Edge]:
     ]
     for below, above in RESIDUALS:
         for j in POSITIONS:
-            corners = ((j + ASIDE, ROWS[below]), (j + ASIDE, ROWS[above]))
+            corners = ((j, LEAVES[below]), (j + ASIDE, LEAVES[below]), (j + ASIDE, ROWS[above]))
             made.append(Edge(f"{below} {j}", f"{above} {j}", via=corners))
     return made
 
@@ -150,7 +153,7 @@ def figure() -> Explorable:
         panels=[Diagram(nodes(), edges(), title=Text(zh="块的结构", en="The parts of a block"), lit=lit)],
         sentence=Sentence(
             Text(
-                zh="输出 {i} 读到 {seen} 个 token，全靠注意力；其余部分都只管位置 {i} 自己。",
+                zh="输出 {i} 靠注意力读到 {seen} 个 token；其余各部分只处理位置 {i}。",
                 en="Output {i} hears of {seen} tokens through attention; every other part works on position {i} alone.",
             ),
             seen=lambda i: str(len(reads("block", i))),

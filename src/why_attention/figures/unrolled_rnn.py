@@ -78,18 +78,20 @@ def figure() -> Explorable:
         "unrolled-rnn",
         title=Text(zh="把循环网络沿时间展开", en="A recurrent network, unrolled in time"),
         caption=Text(
-            zh="实线是算出 hₜ 要经过的路；虚线是它的梯度往回走的路。",
-            en="Solid: the way to the state hₜ. Dashed: the way back of its gradient.",
+            zh="下：算出 hₜ 要经过的路。上：梯度反向传播的路，框里是它的大小。",
+            en="Below: the way to the state hₜ. Above: its gradient’s way back, with its size in the boxes.",
         ),
         how_to_read=Text(
             zh="每一列是一步，用的是同一组权重：下面是输入 x，中间是隐状态 h。选一步 t：亮的是算 hₜ 之前必须先算完的。"
-            "上面一行从 hₜ 往回走，方框里是 ∂hₜ/∂hₜ₋ₗ 的谱范数，也就是一串雅可比矩阵乘积的大小，越小越淡。",
+            "上面一行从 hₜ 反向传播，方框里是 ∂hₜ/∂hₜ₋ₗ 的谱范数，也就是一串雅可比矩阵乘积的大小，越小越淡；"
+            "谱范数取放大最多的那个方向，所以头几步可以大于 1。",
             en="Each column is a step, and all use the same weights: the input x below, the hidden state h in the middle. Choose "
             "a step t: what is lit has to be computed before hₜ. The upper row goes back from hₜ; in the boxes stands the "
-            "spectral norm of ∂hₜ/∂hₜ₋ₗ, a product of Jacobian matrices; the smaller, the fainter.",
+            "spectral norm of ∂hₜ/∂hₜ₋ₗ, a product of Jacobian matrices; the smaller, the fainter. It is that of the "
+            "direction stretched most, and so may exceed 1 over the first steps.",
         ),
         limits=Text(
-            zh="词的向量和权重都是随机的，没有训练过；别的增益、别的单元会怎样，看后面的图“梯度沿时间往回走”。",
+            zh="词的向量和权重都是随机的，没有训练过；别的增益、别的单元会怎样，看后面的图“梯度沿时间反向传播”。",
             en="The vectors of the words and the weights are random and untrained; what other gains and other cells do, the "
             "figure of the gradient on its way back through time shows.",
         ),
@@ -97,7 +99,7 @@ def figure() -> Explorable:
             Control(
                 "t",
                 list(range(1, STEPS + 1)),
-                label=Text(zh="第几步", en="step"),
+                label=Text(zh="时间步", en="step"),
                 symbol="t",
                 start=5,
                 continuous=False,
