@@ -7,6 +7,7 @@ from chromium import Visit, page_of
 from figure_reading import Reading
 
 from why_attention.figures import heads
+from why_attention.tasks import induction
 from why_attention.tasks.induction import EXPERIMENT, load, remove_head, tokens_of
 
 QUANTUM = 0.01  # of a weight; one that is not 0 is kept as this at least

@@ -157,9 +157,8 @@ def trained_job(layer: int, head: int) -> int:
 def title(layer: int, head: int) -> Text:
     """Return the name of a head, and its job, if it has one."""
     name = Text(zh=f"头 {layer}.{head}", en=f"head {layer}.{head}")
-    return (
-        name + [Text(zh="：前一个", en=": previous"), Text(zh="：归纳", en=": induction"), ""][trained_job(layer, head)]
-    )
+    jobs = [Text(zh="：前一个", en=": previous"), Text(zh="：归纳", en=": induction"), Text(zh="", en="")]
+    return name + jobs[trained_job(layer, head)]
 
 
 def panel(layer: int, head: int) -> Heatmap:
