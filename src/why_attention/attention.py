@@ -24,7 +24,7 @@ from why_attention.checks import (
     check_same_dtype,
     check_whole,
 )
-from why_attention.masks import check_mask, fill_empty_rows, masked_softmax
+from why_attention.masks import check_mask, fill_empty_rows, softmax_where
 
 __all__ = ["scaled_dot_product_attention", "fused_attention", "MultiHeadAttention", "AdditiveAttention"]
 
@@ -40,10 +40,14 @@ def scaled_dot_product_attention(
     positions, mixed dtypes, NaN, scores that would overflow, and a mask that is not boolean.
     Source: Vaswani et al. 2017, eq. 1.
     """
-    dropout = check(Q, K, V, mask, dropout)
+    return attend(Q, K, V, mask, check(Q, K, V, mask, dropout))
+
+
+def attend(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None, dropout: float = 0.0) -> tuple[Tensor, Tensor]:
+    """Return what ``scaled_dot_product_attention`` does, without its checks."""
     dtype, (Q, K, V) = Q.dtype, at_least_float32(Q, K, V)
     scores = Q / math.sqrt(Q.shape[-1]) @ K.mT  # scale Q: it is smaller than the scores
-    weights = masked_softmax(scores, mask)
+    weights = softmax_where(scores, mask)
     output = F.dropout(weights, dropout) @ V
     return output.to(dtype), weights.to(dtype)
 
@@ -53,9 +57,13 @@ def fused_attention(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None = None,
 
     Parameters and errors are those of ``scaled_dot_product_attention``.
     """
-    dropout = check(Q, K, V, mask, dropout)
+    return fuse(Q, K, V, mask, check(Q, K, V, mask, dropout))
+
+
+def fuse(Q: Tensor, K: Tensor, V: Tensor, mask: Tensor | None, dropout: float = 0.0) -> Tensor:
+    """Return what ``fused_attention`` does, without its checks."""
     if Q.ndim == 3:  # the kernels take (batch, heads, …, …) only
-        return fused_attention(Q[None], K[None], V[None], None if mask is None else mask[None], dropout)[0]
+        return fuse(Q[None], K[None], V[None], None if mask is None else mask[None], dropout)[0]
     if mask is None:
         return F.scaled_dot_product_attention(Q, K, V, dropout_p=dropout)
     mask, empty = fill_empty_rows(mask)  # kernels disagree on fully masked rows
@@ -103,14 +111,21 @@ class MultiHeadAttention(nn.Module):
         check_batches(x=x, memory=memory)
         if mask is not None:
             check_mask(mask, (*x.shape[:-1], memory.shape[-2]))
-            mask = mask.unsqueeze(-3)
+        output, weights = self.compute(x, memory, mask, need_weights)
+        return check_result(output), weights
+
+    def compute(
+        self, x: Tensor, memory: Tensor, mask: Tensor | None = None, need_weights: bool = False
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return what ``forward`` does, without its checks."""
+        mask = None if mask is None else mask.unsqueeze(-3)
         dropout = self.dropout if self.training else 0.0
         Q, K, V = self.split(self.W_q(x)), self.split(self.W_k(memory)), self.split(self.W_v(memory))
         if need_weights:
-            output, weights = scaled_dot_product_attention(Q, K, V, mask, dropout)
+            output, weights = attend(Q, K, V, mask, dropout)
         else:
-            output, weights = fused_attention(Q, K, V, mask, dropout), None
-        return check_result(self.W_o(output.transpose(-3, -2).flatten(-2))), weights
+            output, weights = fuse(Q, K, V, mask, dropout), None
+        return self.W_o(output.transpose(-3, -2).flatten(-2)), weights
 
     def split(self, tokens: Tensor) -> Tensor:
         """Cut (…, n, d) into heads: (…, heads, n, d_k)."""
@@ -153,9 +168,14 @@ class AdditiveAttention(nn.Module):
         check_batches(s=s, h=h)
         if mask is not None:
             check_mask(mask, (*s.shape[:-1], h.shape[-2]))
+        contexts, weights = self.compute(s, h, mask)
+        return check_result(contexts), weights
+
+    def compute(self, s: Tensor, h: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Return what ``forward`` does, without its checks."""
         scores = torch.tanh(self.W(s).unsqueeze(-2) + self.U(h).unsqueeze(-3)) @ self.v
-        weights = masked_softmax(scores, mask)
-        return check_result(weights @ h), weights
+        weights = softmax_where(scores, mask)
+        return weights @ h, weights
 
 
 def at_least_float32(*tensors: Tensor) -> list[Tensor]:

@@ -56,8 +56,12 @@ class Convolution(nn.Module):
         Raises ValueError for n = 0, a wrong rank or width, a dtype unlike the weights', and NaN.
         """
         self.check(x)
+        return check_result(self.compute(x))
+
+    def compute(self, x: Tensor) -> Tensor:
+        """Return what ``forward`` does, without its checks."""
         x = F.pad(x.mT, self.padding)  # conv1d wants positions last
-        return check_result(F.conv1d(x, self.W, self.b, dilation=self.dilation).mT)
+        return F.conv1d(x, self.W, self.b, dilation=self.dilation).mT
 
     def check(self, x: Tensor) -> None:
         """Raise a ValueError that names what does not fit."""
@@ -97,6 +101,12 @@ class ConvolutionStack(nn.Module):
         """Map x (n, d) or (batch, n, d) to y of the same shape.  Raises as ``Convolution`` does."""
         for layer in self.layers:
             x = layer(x)
+        return x
+
+    def compute(self, x: Tensor) -> Tensor:
+        """Return what ``forward`` does, without its checks."""
+        for layer in self.layers:
+            x = layer.compute(x)
         return x
 
 

@@ -64,9 +64,15 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     Raises ValueError for scores that are not floating point or not finite, and as ``check_mask`` does.
     """
     check_scores(scores)
+    if mask is not None:
+        check_mask(mask, tuple(scores.shape))
+    return softmax_where(scores, mask)
+
+
+def softmax_where(scores: Tensor, mask: Tensor | None) -> Tensor:
+    """Return what ``masked_softmax`` does, without its checks."""
     if mask is None:
         return scores.softmax(-1)
-    check_mask(mask, tuple(scores.shape))
     # the softmax of a row of −∞ and its gradient are NaN: unmask such a row, then set it to 0
     mask, empty = fill_empty_rows(mask)
     return scores.masked_fill(~mask, -math.inf).softmax(-1).masked_fill(empty, 0)

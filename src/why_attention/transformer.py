@@ -53,7 +53,11 @@ class FeedForward(nn.Module):
         check_same_dtype(W_1=self.W_1.weight, x=x)
         if x.ndim == 0 or x.shape[-1] != self.W_1.in_features:
             raise ValueError(f"x has shape {tuple(x.shape)}: its last axis must be {self.W_1.in_features}")
-        return check_result(self.W_2(self.W_1(x).relu()))
+        return check_result(self.compute(x))
+
+    def compute(self, x: Tensor) -> Tensor:
+        """Return what ``forward`` does, without its checks."""
+        return self.W_2(self.W_1(x).relu())
 
 
 class Block(nn.Module):
@@ -87,6 +91,14 @@ class Block(nn.Module):
         if self.cross_attention is not None:
             x = self.add(x, self.cross_attention(self.cross_norm(x), memory)[0])
         return self.add(x, self.feed_forward(self.feed_forward_norm(x)))
+
+    def compute(self, x: Tensor, mask: Tensor | None = None, memory: Tensor | None = None) -> Tensor:
+        """Return what ``forward`` does, without its checks."""
+        normal = self.self_norm(x)
+        x = self.add(x, self.self_attention.compute(normal, normal, mask)[0])
+        if self.cross_attention is not None and memory is not None:
+            x = self.add(x, self.cross_attention.compute(self.cross_norm(x), memory)[0])
+        return self.add(x, self.feed_forward.compute(self.feed_forward_norm(x)))
 
     def check(self, x: Tensor, memory: Tensor | None) -> None:
         """Raise a ValueError where an input does not fit the block."""
@@ -136,14 +148,25 @@ class Transformer(nn.Module):
         Raises ValueError for another shape or type and for tokens outside the vocabulary.
         """
         check_tokens(tokens, self.vocabulary)
+        x, mask = self.embedded(tokens)
+        for block in self.blocks:
+            x = block(x, mask)
+        return self.readout(self.norm(x))
+
+    def compute(self, tokens: Tensor) -> Tensor:
+        """Return what ``forward`` does, without its checks."""
+        x, mask = self.embedded(tokens)
+        for block in self.blocks:
+            x = block.compute(x, mask)
+        return self.readout(self.norm(x))
+
+    def embedded(self, tokens: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Return what the first block reads: the tokens with their positions, and the mask, the same for all sequences."""
         n = tokens.shape[-1]
         x = self.embedding(tokens.long())
         if self.positions:
             x = x + sinusoidal_positions(n, self.d, device=x.device, dtype=x.dtype)
-        mask = causal_mask(n, n, device=x.device)[None] if self.causal else None  # the same for all sequences
-        for block in self.blocks:
-            x = block(x, mask)
-        return self.readout(self.norm(x))
+        return x, causal_mask(n, n, device=x.device)[None] if self.causal else None
 
 
 def next_token_loss(model: Transformer, tokens: Tensor) -> Tensor:

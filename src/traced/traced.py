@@ -1,0 +1,184 @@
+"""A traced function: its graphs, its weights, and the ranges in which they hold, as bytes."""
+
+import functools
+import inspect
+import itertools
+import json
+import struct
+import warnings
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch._subclasses import FakeTensorMode
+from torch.fx import GraphModule
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.fx.experimental.symbolic_shapes import (
+    DimDynamic,
+    ShapeEnv,
+    StatelessSymbolicContext,
+    StrictMinMaxConstraint,
+)
+from torch.nn.attention import SDPBackend, sdpa_kernel
+from torch.utils._pytree import tree_flatten, tree_unflatten
+from torch.utils._sympy.value_ranges import ValueRanges
+
+from .decompositions import DECOMPOSITIONS, Taps
+from .graph import Weights, written
+from .inputs import Choices, Length, Number
+from .origin import Origins
+
+__all__ = ["Traced"]
+
+Ranges = dict[int, tuple[int, int]]  # of the axes of an input that may have any length between two
+
+
+class Traced:
+    """A function of tensors, numbers, lengths and choices that runs in a web page as it does in torch.
+
+    Each example says what the function is given: a tensor, or a list of them, of that shape; a ``Number``; a ``Length``;
+    or ``Choices``.  dynamic: {parameter: {axis: (least, most)}}, the axes of tensors that may have any length in a range.
+    The function itself may read other tensors, which become constants of the graph.  It computes in float64 if any number
+    in it is float64, else in float32.
+
+    Called, it calls the function.  ``to_bytes()`` is what the interpreter reads.  Raises ValueError for an operation that
+    the interpreter lacks, with where it comes from, and for a function that does not take every length in its ranges in
+    the same way.
+    """
+
+    def __init__(self, function: Callable, *examples: Any, dynamic: dict[str, Ranges] | None = None):
+        functools.update_wrapper(self, function)
+        self.function, self.examples, self.dynamic = function, examples, dynamic or {}
+        self.parameters = list(inspect.signature(function).parameters)
+        if len(examples) != len(self.parameters):
+            raise ValueError(
+                f"{self.where}: {len(examples)} examples for the {len(self.parameters)} parameters {self.parameters}"
+            )
+        if unknown := set(self.dynamic) - set(self.parameters):
+            raise ValueError(f"{self.where}: dynamic names {sorted(unknown)}, but the parameters are {self.parameters}")
+
+    def __call__(self, *args: Any, **settings: Any) -> Any:
+        return self.function(*args, **settings)
+
+    @property
+    def where(self) -> str:
+        return getattr(self.function, "__qualname__", repr(self.function))
+
+    @functools.cached_property
+    def graphs(self) -> dict:
+        """The graphs and their inputs, without the weights."""
+        choices = [(n, e) for n, e in zip(self.parameters, self.examples) if isinstance(e, Choices)]
+        cases = list(itertools.product(*(list(example.values) for _, example in choices)))
+        self.weights, self.is_double = Weights(), False
+        return {
+            "choices": [[name, list(example.values)] for name, example in choices],
+            "graphs": [self.trace(dict(zip((name for name, _ in choices), case))) for case in cases],
+        }
+
+    def trace(self, chosen: dict[str, Any]) -> dict:
+        """Return the graph of the function with some parameters fixed, and what it is given."""
+        shape_env = ShapeEnv()
+        mode = FakeTensorMode(shape_env=shape_env, allow_non_fake_inputs=True)
+        given = {n: e for n, e in zip(self.parameters, self.examples) if n not in chosen}
+        inputs, made = [], {}
+        for name, example in given.items():
+            tensors, inputs_here = fakes(mode, name, example, self.dynamic.get(name, {}))
+            made[name] = tensors
+            inputs += inputs_here
+        flat, tree = tree_flatten(made)
+        # as they are before the trace narrows them
+        bounds = {
+            size.node.expr: (int(span.lower), int(span.upper))
+            for leaf in flat
+            for size in leaf.shape
+            if isinstance(size, torch.SymInt)
+            for span in [shape_env.var_to_range[size.node.expr]]
+        }
+
+        def function(*leaves: Tensor) -> list[Tensor]:
+            settings = tree_unflatten(list(leaves), tree)
+            for name, example in given.items():
+                if isinstance(example, Length):
+                    settings[name] = settings[name].shape[0]
+            results, _ = tree_flatten(self.function(**settings, **chosen))
+            return [one if isinstance(one, Tensor) else torch.full((), one) for one in results]
+
+        # no operation that is fused, for its way back has no decomposition
+        with (
+            warnings.catch_warnings(),
+            torch.backends.mkldnn.flags(enabled=False),
+            sdpa_kernel(SDPBackend.MATH),
+            Origins(),
+            Taps(),
+            mode,
+        ):
+            module = make_fx(function, decomposition_table=DECOMPOSITIONS)(*flat)
+        self.check_guards(shape_env, bounds)
+        self.is_double |= has_doubles(module)
+        return {"given": inputs, **written(module, self.weights, self.where)}
+
+    def check_guards(self, shape_env: ShapeEnv, bounds: dict) -> None:
+        """Raise a ValueError where the trace holds for some lengths of the ranges only.  bounds: of each symbol."""
+        for guard in shape_env.guards:
+            symbols = sorted(guard.expr.free_symbols, key=str)
+            for lengths in itertools.product(
+                *(range(low, high + 1) for low, high in (bounds[symbol] for symbol in symbols))
+            ):
+                if not guard.expr.subs(dict(zip(symbols, lengths))):
+                    raise ValueError(
+                        f"{self.where} is another graph at lengths {list(lengths)}, where {guard.expr} does not hold ({guard.sloc})"
+                    )
+
+    def to_bytes(self) -> bytes:
+        """Return the graphs, their inputs and their weights: deflated, a length, JSON, and floats."""
+        graphs = self.graphs
+        kind, floats = ("Float64Array", "<f8") if self.is_double else ("Float32Array", "<f4")
+        header = json.dumps({"kind": kind, **graphs}, separators=(",", ":")).replace("Infinity", "1e999")
+        head = header.encode()
+        head += b" " * (-len(head) % 8)  # floats start at multiples of their size
+        body = self.weights.values().numpy().astype(floats)
+        return zlib.compress(struct.pack("<Q", len(head)) + head + body.tobytes(), 9)
+
+
+def fakes(mode: FakeTensorMode, name: str, example: Any, ranges: Ranges) -> tuple[Any, list[dict]]:
+    """Return an example as tensors without numbers, and how the page is told of them."""
+    if isinstance(example, Number):
+        return mode.from_tensor(torch.tensor(float(example.low), dtype=torch.float64)), [
+            {"name": name, "kind": "number", "range": [example.low, example.high]}
+        ]
+    if isinstance(example, Length):
+        fake = symbolic(mode, torch.zeros(example.low), {0: (example.low, example.high)})
+        return fake, [{"name": name, "kind": "length", "range": [example.low, example.high]}]
+    leaves, tree = tree_flatten(example)
+    if not all(isinstance(leaf, Tensor) for leaf in leaves):
+        raise ValueError(f"{name} = {example!r}: an example is a tensor, a list of them, a Number, a Length or Choices")
+    told = [
+        {
+            "name": name,
+            "kind": "tensor",
+            "shape": [list(ranges[axis]) if axis in ranges else size for axis, size in enumerate(leaf.shape)],
+        }
+        for leaf in leaves
+    ]
+    return tree_unflatten([symbolic(mode, leaf, ranges) for leaf in leaves], tree), told
+
+
+def symbolic(mode: FakeTensorMode, x: Tensor, ranges: Ranges) -> Tensor:
+    """Return a tensor without numbers, some of whose axes have any length in a range."""
+    sizes = [DimDynamic.DYNAMIC if axis in ranges else DimDynamic.STATIC for axis in range(x.ndim)]
+    bounds = [
+        StrictMinMaxConstraint(vr=ValueRanges(*ranges[axis]), warn_only=False) if axis in ranges else None
+        for axis in range(x.ndim)
+    ]
+    own = torch.zeros(x.shape, dtype=x.dtype)  # for a tensor given twice would be one
+    return mode.from_tensor(
+        own, symbolic_context=StatelessSymbolicContext(dynamic_sizes=sizes, constraint_sizes=bounds)
+    )
+
+
+def has_doubles(module: GraphModule) -> bool:
+    """Return whether any tensor is of float64, but for those without axes, which take on the type of the others."""
+    held = [node.meta.get("val") for node in module.graph.nodes]
+    return any(isinstance(one, Tensor) and one.dtype == torch.float64 and one.ndim > 0 for one in held)
