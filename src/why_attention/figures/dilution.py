@@ -146,8 +146,8 @@ def figure() -> Explorable:
             en="One step to everywhere, yet influence falls in proportion to 1/n",
         ),
         caption=Text(
-            zh="一个查询的 1，n 个键来分：键越多，每份越小，影响也越小。",
-            en="One query's 1, shared among n keys: the more keys, the smaller each share, and the smaller its influence.",
+            zh="一个查询的权重 1 由 n 个键来分。下图只与虚线 1/n 比斜率，不比高低。",
+            en="n keys share one query’s weight of 1. Against the dashed 1/n below, compare slopes, not heights.",
         ),
         how_to_read=Text(
             zh="每一条都是第 8 个查询那一行的注意力权重，总长为 1，一段是一个键：n 加倍，同一个键的那一段就短一半左右。指向一段，可以读到这个键在每个 n 下的份额。"
