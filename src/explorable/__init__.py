@@ -11,7 +11,7 @@ from .panels.graph import Graph, Rounds
 from .panels.heatmap import Companion, Heatmap
 from .panels.lines import Lines, Rule, Series, Span
 from .panels.shares import Bar, Shares
-from .sentence import Choice, Sentence
+from .sentence import Choice, Fixed, Sentence
 from .text import Text, language, set_language
 
 __all__ = [
@@ -25,6 +25,7 @@ __all__ = [
     "Diagram",
     "Edge",
     "Explorable",
+    "Fixed",
     "Graph",
     "Heatmap",
     "Lines",

@@ -26,6 +26,7 @@ from .sentence import Sentence
 from .source import Source
 from .still import still_picture
 from .text import Text, Words, language
+from .traced import Keep, Traces
 
 if TYPE_CHECKING:
     from .grid import OnGrid  # needs joblib
@@ -117,6 +118,11 @@ class Explorable(anywidget.AnyWidget):
             "sentence": sentence.spec(),
             "detail": detail and detail.spec(),
         }
+        parts: dict[int | str, Source] = {**dict(enumerate(sources)), **slots}  # type: ignore[dict-item]
+        self._traces = Traces(parts, controls, self._keeper(name, cache))
+        spec["traced"] = self._traces.spec()
+        for control in spec["controls"]:
+            control["free"] = control["name"] in self._traces.free
         check_settings([*sources, *slots.values()])
         check_every_control_is_used(name, controls, panels, [*sources, *slots.values()])
 
@@ -157,7 +163,12 @@ class Explorable(anywidget.AnyWidget):
         """Return the figure as it stands, as one element that works on a page with the script of ``page``."""
         values = {name: getattr(self, name) for name in self._controls}
         shown = self._shown(self._first())["panels"]
-        return figure_html(self._spec, values, self._frames, self._picture(), shown)
+        return figure_html(self._spec, values, self._frames, self._picture(), shown, self._traces.html())
+
+    @staticmethod
+    def _keeper(name: str, cache: Cache | None) -> Keep:
+        """Return a function that keeps bytes of a figure where its frames are kept."""
+        return lambda part, make: cache.load(f"{name}-{part}", make) if cache else make()
 
     def save_html(self, path: str | Path) -> None:
         """Write one file that shows the figure when it is opened, without a kernel, a server or the network."""

@@ -45,7 +45,9 @@ def folds_html(spec: dict) -> str:
     )
 
 
-def figure_html(spec: dict, values: dict, frames: bytes, still: dict[str, str], shown: list[dict]) -> str:
+def figure_html(
+    spec: dict, values: dict, frames: bytes, still: dict[str, str], shown: list[dict], traces: str = ""
+) -> str:
     """Return a figure as one element: its title, the still picture with its key, its caption, what is folded, and the data that draw it.
 
     values: those of its controls.  still: {src, alt}.  shown: what each panel of the still picture shows.
@@ -61,7 +63,7 @@ def figure_html(spec: dict, values: dict, frames: bytes, still: dict[str, str], 
         f'<img class="still" alt="{html.escape(still["alt"])}" src="{still["src"]}">'
         f"{key_html(spec, shown)}<figcaption>{html.escape(spec['caption'])}</figcaption>"
         f'<div class="foot">{folds_html(spec)}</div>'
-        f'<script type="application/vnd.explorable+json">{data}</script></figure>'
+        f'<script type="application/vnd.explorable+json">{data}</script>{traces}</figure>'
     )
 
 

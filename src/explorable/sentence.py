@@ -10,7 +10,7 @@ from .frames import View
 from .source import Source
 from .text import Words
 
-__all__ = ["Sentence", "Choice"]
+__all__ = ["Choice", "Fixed", "Sentence"]
 
 
 @dataclass(frozen=True)
@@ -34,14 +34,32 @@ class Choice:
         return number
 
 
+@dataclass(frozen=True)
+class Fixed:
+    """A slot that shows a number with so many digits after the point: the function gives the number."""
+
+    function: Callable
+    digits: int
+
+    def text(self) -> Callable[..., str]:
+        """Return the function, made to give text."""
+
+        @wraps(self.function)
+        def text(**settings):
+            return f"{float(self.function(**settings)):.{self.digits}f}"
+
+        text.digits = self.digits  # type: ignore[attr-defined]  # a page that computes the number writes it alike
+        return text
+
+
 class Sentence:
-    """A template with named slots; each slot is a function of its own controls, or a Choice.
+    """A template with named slots; each slot is a function of its own controls, a Choice or a Fixed.
 
     A function gives text that is the same in every language. A slot named like a control shows that control's value.
     Raises ValueError for a slot that nothing fills and a function that fills no slot.
     """
 
-    def __init__(self, template: Words, **slots: Callable | Choice):
+    def __init__(self, template: Words, **slots: Callable | Choice | Fixed):
         self.template, self.slots = template, slots
 
     def parts(self) -> list[tuple[str, str | None]]:
@@ -68,7 +86,9 @@ class Sentence:
         sources = {}
         for name, slot in self.slots.items():
             where = f"slot {name!r} of the sentence"
-            sources[name] = Source(slot.number(where) if isinstance(slot, Choice) else slot, controls, where)
+            if isinstance(slot, Choice):
+                slot = slot.number(where)
+            sources[name] = Source(slot.text() if isinstance(slot, Fixed) else slot, controls, where)
         return sources
 
     def at(self, spec: dict, view: View, words: dict[str, str]) -> str:

@@ -43,7 +43,7 @@ def addmm(b: Tensor, x: Tensor, y: Tensor, *, beta: float = 1, alpha: float = 1)
 
 @decomposes(aten.mean.default)
 def mean(x: Tensor, *, dtype: torch.dtype | None = None) -> Tensor:
-    return x.sum() / x.numel()
+    return x.sum() / functools.reduce(operator.mul, x.shape, 1)
 
 
 @decomposes(aten.mean.dim)

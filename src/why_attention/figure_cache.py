@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import explorable
+import traced
 from explorable import Cache
 
 __all__ = ["figure_cache"]
@@ -13,4 +14,5 @@ FRAMES = Path(__file__).parent / "figures" / "frames"
 
 def figure_cache(module: str) -> Cache:
     """Return the cache of a figure's module."""
-    return Cache(FRAMES, module, [Path(__file__).parent, Path(explorable.__file__).parent])
+    files = [__file__, explorable.__file__, traced.__file__]
+    return Cache(FRAMES, module, [Path(file).parent for file in files if file])

@@ -1,11 +1,12 @@
 // Controls: native inputs over the grid of values, so that keyboard, touch and screen readers work as everywhere.
-// With a kernel a slider has a box, into which the reader may type any value in its range.
+// Where a kernel or the page computes any value, a slider stops everywhere, and has a box to type into.
 
 import { element } from "./elements.js";
 import { nearest } from "./nearest.js";
 import { makePlayButton } from "./play_button.js";
 import { fill, widthOf } from "./words.js";
 
+const STICKY = 0.08; // of the way from one value of a slider to the next, where it sticks to the value
 const HALF = 140; // pixels for words beside a checkbox, where two controls share the line of a phone
 
 // A control's value as the reader sees it.
@@ -19,7 +20,7 @@ function withUnit(control, value) {
 }
 
 // Each kind below makes {element, input, read, show, offer}: read() gives the value that the reader has set, show(value)
-// sets one, offer(live) says whether a kernel answers.
+// sets one, offer(any) says whether somebody computes any value.
 
 function makeSelect({ name, words, values }, title) {
   const input = element("select", { name }, ...words.map((text, i) => element("option", { value: i }, text)));
@@ -37,6 +38,7 @@ function makeCheckbox({ name }, title) {
 function makeSlider(control, title, { changed, refuse, valueNow, words }) {
   const { name, values } = control;
   const input = element("input", { name, type: "range", min: 0, max: values.length - 1, step: 1 });
+  let free = false; // whether it stops between its values, too
   const text = element("span", { class: "value", "aria-hidden": true }); // the input itself says it
   text.style.minWidth = `${Math.max(...values.map((one) => withUnit(control, one).length))}ch`; // so that nothing shifts
   const label = element("label", { class: "control" }, title, text, input);
@@ -50,32 +52,51 @@ function makeSlider(control, title, { changed, refuse, valueNow, words }) {
   // From a typed value an arrow leads to the next one of the grid on its side; the slider itself stands on the nearest.
   input.addEventListener("keydown", (event) => {
     const next = { 1: values.find((value) => value > current), "-1": values.filter((value) => value < current).at(-1) }[ARROWS[event.key]];
-    if (next === undefined || values.includes(current)) return;
+    if (next === undefined || (values.includes(current) && !free)) return;
     event.preventDefault();
     changed(name, next);
   });
   function show(value) {
     current = value;
-    input.value = nearest(values, value);
+    input.value = free ? placeOf(values, value) : nearest(values, value);
     text.textContent = withUnit(control, value);
     input.setAttribute("aria-valuetext", text.textContent);
     box?.show(value);
     button?.follow(value);
   }
-  function offer(live) {
+  function offer(any) {
     if (!box) return;
-    box.element.hidden = !live;
-    text.hidden = live;
+    free = any;
+    input.step = any ? "any" : 1;
+    box.element.hidden = !any;
+    text.hidden = any;
   }
   // a label names one input only, so box and button stand beside it
   const beside = [button, label, box].filter(Boolean).map((part) => part.element ?? part);
   const all = beside.length > 1 ? element("span", { class: "control-with-box" }, ...beside) : label;
-  return { element: all, input, read: () => values[input.value], show, offer };
+  return { element: all, input, read: () => (free ? valueAt(control, input.valueAsNumber) : values[input.value]), show, offer };
+}
+
+// Where a value stands on a slider, whose places are the numbers of its grid's values.
+function placeOf(values, value) {
+  const after = values.findIndex((one) => one >= value);
+  if (after < 1) return after < 0 ? values.length - 1 : 0;
+  const [low, high] = [values[after - 1], values[after]];
+  return after - 1 + (value - low) / (high - low);
+}
+
+// The value at a place of a slider: that of the grid, if it is near.
+function valueAt({ values, whole }, place) {
+  const near = Math.round(place);
+  if (Math.abs(place - near) < STICKY) return values[near];
+  const [low, high] = [values[Math.floor(place)], values[Math.ceil(place)]];
+  const value = low + (high - low) * (place % 1);
+  return whole ? Math.round(value) : Number(value.toPrecision(3));
 }
 
 const ARROWS = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 };
 
-// The box of a slider, hidden until a kernel answers. refuse(sentence) says why a value is not taken.
+// The box of a slider, hidden where nobody computes any value. refuse(sentence) says why a value is not taken.
 function makeBox({ name, label, values, whole }, { changed, refuse, words }) {
   const [low, high] = [values[0], values.at(-1)];
   const box = element("input", { class: "box", type: "number", min: low, max: high, step: whole ? 1 : "any", hidden: "" });
@@ -127,5 +148,7 @@ export function makeControls(specs, handlers) {
       if (advanced && value !== start) folded.open = true; // what has left its start is seen
     }
   }
-  return { element: all, show, offer: (live) => made.forEach((control) => control.offer(live)) };
+  // canAny(control): whether somebody computes its values off the grid.
+  const offer = (canAny) => specs.forEach((control) => made.get(control.name).offer(canAny(control)));
+  return { element: all, show, offer };
 }

@@ -61,19 +61,20 @@ class Figure {
     return () => ends.forEach((end) => end());
   }
 
-  // Draw what the controls say, or ask the kernel for what nobody has computed yet; the picture stays meanwhile.
+  // Draw what the controls say, or ask for what nobody has computed yet; the picture stays meanwhile.
   update() {
     const { state, numbers, kernel } = this;
     this.controls.show(state.values);
     const needs = this.stage.panels.map((panel) => panel.needs(numbers.view(state.values)));
     const missing = numbers.missing([...needs.flatMap(({ now }) => now), ...this.sentence.needs], state.values);
-    if (missing.length && !kernel.isLive()) {
+    if (missing.length && !kernel.answers(missing)) {
       state.snap();
       return this.update();
     }
     this.root.setAttribute("aria-busy", missing.length > 0);
     if (missing.length) {
-      this.picking.tell(this.words.computing);
+      if (!this.root.dataset.drawn) this.drawNearest();
+      if (kernel.isLive()) this.picking.tell(this.words.computing);
       return kernel.ask(missing);
     }
     state.drawn = state.values;
@@ -83,6 +84,16 @@ class Figure {
       state.values,
     );
     if (later.length && kernel.isLive()) kernel.ask(later.slice(0, 1), true); // one by one: a new value need not wait for all
+  }
+
+  // Until what is wanted first is there, the nearest that is.
+  drawNearest() {
+    const { state } = this;
+    const wanted = state.values;
+    state.snap();
+    state.drawn = state.values;
+    this.draw();
+    state.values = wanted;
   }
 
   draw() {

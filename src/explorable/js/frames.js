@@ -50,8 +50,10 @@ export function numbersOf(block, controls) {
       offGrid.set(keyOf(part, values), read(answer, table, 0));
     }
   }
+  // Keep what was computed otherwise: made(part) gives its numbers or its words.
+  const keep = (parts, values, made) => parts.forEach((part) => offGrid.set(keyOf(part, values), made(part)));
   const refuse = (parts, values) => parts.forEach((part) => offGrid.set(keyOf(part, values), null));
   const missing = (parts, values) => [...new Set(parts)].filter((part) => at(part, values) === undefined);
   const view = (values) => ({ value: (name) => values.get(name), at: (part) => at(part, values) });
-  return { at, add, refuse, missing, view, slots: new Map(Object.entries(block.slots).map(([name, { words }]) => [name, words])) };
+  return { at, add, keep, refuse, missing, view, slots: new Map(Object.entries(block.slots).map(([name, { words }]) => [name, words])) };
 }

@@ -1,16 +1,19 @@
-// What a kernel adds to a figure: values off the grid, or a sentence that says why it no longer answers.
+// Who answers for a figure what no grid holds: a kernel, which may say why it no longer does, or else the page itself.
 
 import { kernelOf } from "./kernel.js";
+import { PageAnswerer } from "./page_answerer.js";
 
 export function connect(figure, model) {
-  const { root, state, numbers, controls, picking, words } = figure;
+  const { root, spec, state, numbers, controls, picking, words } = figure;
   const status = () => root.dataset.kernel; // "alive", "busy" or "gone"; nothing if never connected
   const isLive = () => status() === "alive";
+  // Any value may be typed where somebody can compute it.
+  const offer = () => controls.offer(({ free }) => isLive() || (free && page.works));
   const news = () => words[status()] ?? "";
 
   function become(next) {
     root.dataset.kernel = next;
-    controls.offer(isLive());
+    offer();
   }
   function alive() {
     if (isLive()) return;
@@ -25,8 +28,10 @@ export function connect(figure, model) {
     figure.update();
     picking.tell(news());
   }
-  function answered({ parts, values, spare }, block, error) {
-    if (block) numbers.add(parts, values, block);
+  const keepBlock = (parts, values, block) => numbers.add(parts, values, block);
+  const answered = (keep) => (request, answer, error) => {
+    const { parts, values, spare } = request;
+    if (answer) keep(parts, values, answer);
     else if (spare) numbers.refuse(parts, values);
     else if (state.is(values)) {
       state.set(state.drawn);
@@ -34,10 +39,19 @@ export function connect(figure, model) {
     }
     picking.tell(news());
     figure.update();
-  }
-  const kernel = kernelOf(model, { alive, lost, answered });
+  };
+  const kernel = kernelOf(model, { alive, lost, answered: answered(keepBlock) });
+  const forsaken = () => {
+    offer();
+    figure.update();
+  };
+  const page = new PageAnswerer(root, spec.traced, { answered: answered(numbers.keep), lost: forsaken });
+  offer();
+  // Whether somebody can compute these parts.
+  const answers = (parts) => isLive() || page.offers(parts);
   // spare: the picture can do without these parts
-  const ask = (parts, spare) => kernel.ask({ values: state.values, parts, spare });
+  const ask = (parts, spare) => (isLive() ? kernel : page).ask({ values: state.values, parts, spare });
   const greet = () => status() && kernel.greet(); // a dead kernel is noticed before the reader types
-  return { isLive, news, ask, greet, close: () => kernel.close() };
+  const close = () => [kernel, page].forEach((one) => one.close());
+  return { isLive, answers, news, ask, greet, close };
 }

@@ -36,11 +36,19 @@ function stateOf(own) {
   return new Map(moved.map(({ name }) => [name, String(own.model.get(name))]));
 }
 
-// Set a figure's controls to what the address says, if their grids offer it: a control that it leaves out is at its start,
+// The number in a text, if a slider takes any and it lies in its range.
+function numberIn({ free, values, whole }, text) {
+  const number = text ? Number(text) : NaN;
+  const within = free && number >= values[0] && number <= values.at(-1) && (!whole || Number.isInteger(number));
+  return within ? number : undefined;
+}
+
+// Set a figure's controls to what the address says, if they can take it: a control that it leaves out is at its start,
 // a figure that it leaves out is as the page brought it.
 function follow(own, state) {
-  for (const { name, start, values } of controlsOf(own)) {
-    const named = values.find((value) => String(value) === state?.get(name));
+  for (const control of controlsOf(own)) {
+    const { name, start, values } = control;
+    const named = values.find((value) => String(value) === state?.get(name)) ?? numberIn(control, state?.get(name));
     own.model.set(name, state ? (named ?? start) : own.brought[name]);
   }
 }

@@ -4,12 +4,13 @@ Four kinds of tokens alternate, 1 2 3 4 1 2 3 4 …, each with a little noise, u
 map is that of the first of several draws; the lines show all.
 """
 
-from functools import cache, lru_cache
+from functools import cache
 
 import torch
 
-from explorable import Axis, Choice, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
-from why_attention.attention import scaled_dot_product_attention
+from explorable import Axis, Choice, Control, Explorable, Fixed, Heatmap, Lines, Sentence, Series, Text
+from traced import Choices, Length, Number, Traced
+from why_attention.attention import attend
 from why_attention.figure_cache import figure_cache
 from why_attention.masks import causal_mask
 from why_attention.one_thread import one_thread
@@ -35,18 +36,19 @@ def random_inputs() -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     return kinds + NOISE * normal(n, SIZE), normal(SIZE, SIZE) / SIZE**0.5, normal(SIZE, SIZE) / SIZE**0.5
 
 
-@lru_cache(maxsize=256)
-def weights(n: int, scale: float, mask: bool, positions: bool) -> torch.Tensor:
-    """Return softmax(β Q Kᵀ / √d), β the scale, for every draw: (DRAWS, n, n)."""
-    tokens, W_q, W_k = random_inputs()
-    x = tokens[:, :n] + sinusoidal_positions(n, SIZE, dtype=torch.float64) if positions else tokens[:, :n]
+@cache
+def inputs_of(draws: int) -> list[torch.Tensor]:
+    """Return the inputs of the first draws."""
+    return [one[:draws].clone() for one in random_inputs()]
+
+
+def weights(n: int, scale: float, mask: bool, positions: bool, draws: int = DRAWS) -> torch.Tensor:
+    """Return softmax(β Q Kᵀ / √d), β the scale, for some draws: (draws, n, n)."""
+    tokens, W_q, W_k = inputs_of(draws)
+    most = LENGTHS[-1]
+    x = tokens[:, :n] + sinusoidal_positions(most, SIZE, dtype=torch.float64)[:n] if positions else tokens[:, :n]
     Q, K = x @ W_q.mT, x @ W_k.mT
-    return scaled_dot_product_attention(scale * Q, K, x, causal_mask(n, n)[None] if mask else None)[1]
-
-
-def log_weights(n: int, scale: float, mask: bool, positions: bool) -> torch.Tensor:
-    """Return log10 of the map: (n, n), −∞ where the mask hides."""
-    return weights(n, scale, mask, positions)[0].log10()
+    return attend(scale * Q, K, x, causal_mask(most, most)[None, :n, :n] if mask else None)[1]
 
 
 def sensitivity(A: torch.Tensor) -> torch.Tensor:
@@ -59,25 +61,40 @@ def sensitivities(n: int, mask: bool, positions: bool) -> torch.Tensor:
     return torch.stack([sensitivity(weights(n, scale, mask, positions)) for scale in (10**LOG_SCALES).tolist()], dim=-1)
 
 
-def effective_number(A: torch.Tensor) -> float:
+def effective_number(A: torch.Tensor) -> torch.Tensor:
     """Return exp(H), H the mean entropy of the rows: the number of positions of an equally spread uniform row."""
-    return torch.special.entr(A).sum(-1).mean().exp().item()
+    return (A * torch.where(A > 0, A, 1).log()).sum(-1).mean().neg().exp()
 
 
-def verdict(n: int, scale: float, mask: bool, positions: bool) -> int:
-    """Return 0, 1 or 2: the sensitivity is at least 1/2 of that of a uniform row, at least 1/10, or less."""
-    left = sensitivity(weights(n, scale, mask, positions)[0]) / sensitivity(weights(n, 0.0, mask, positions)[0])
-    return int(left < 0.5) + int(left < 0.1)
+def verdict(left: torch.Tensor) -> torch.Tensor:
+    """Return 0, 1 or 2: of the sensitivity of a uniform row at least 1/2 is left, at least 1/10, or less."""
+    return 1 * (left < 0.5) + 1 * (left < 0.1)
+
+
+def measured(n: int, scale: float, mask: bool, positions: bool) -> tuple[torch.Tensor, ...]:
+    """Return what the figure shows at one β, all of the first draw.
+
+    log10 of the map (n, n), −∞ where the mask hides; its sensitivity; log10 β; the effective number; the largest weight; the
+    number of the verdict.
+    """
+    A = weights(n, scale, mask, positions, draws=1)[0]
+    left = sensitivity(A) / sensitivity(weights(n, 0.0, mask, positions, draws=1)[0])
+    beta = torch.as_tensor(scale, dtype=torch.float64).log10()
+    return A.log10(), sensitivity(A)[None], beta[None], effective_number(A), A.amax(), verdict(left)
+
+
+measures = Traced(
+    measured,
+    Length(LENGTHS[0], LENGTHS[-1]),
+    Number(SCALES[0], SCALES[-1]),
+    Choices([False, True]),
+    Choices([False, True]),
+)
 
 
 def kinds(n: int) -> list[str]:
     """Return the name of every token's kind: A B C D A B …"""
     return [list(NAMES)[i % KINDS] for i in range(n)]
-
-
-def map_slot(function, write):
-    """Return a slot of the sentence: a number of the map as text."""
-    return lambda n, scale, mask, positions: write(function(weights(n, scale, mask, positions)[0]))
 
 
 def figure() -> Explorable:
@@ -124,7 +141,7 @@ def figure() -> Explorable:
         ],
         panels=[
             Heatmap(
-                log_weights,
+                measures[0],
                 title=Text(zh="注意力图", en="attention map"),
                 rows=Text(zh="查询 i", en="query i"),
                 columns=Text(zh="键 j", en="key j"),
@@ -145,8 +162,8 @@ def figure() -> Explorable:
                 series=[
                     Series(sensitivities, LOG_SCALES, Text(zh="中位数", en="median"), "blue", "triangle"),
                     Series(
-                        lambda n, scale, mask, positions: sensitivity(weights(n, scale, mask, positions)[:1]),
-                        lambda scale: torch.tensor([scale]).log10(),
+                        measures[1],
+                        measures[2],
                         Text(zh="这张图", en="this map"),
                         "grey",
                         "circle",
@@ -159,10 +176,10 @@ def figure() -> Explorable:
                 zh="平均每个查询相当于均匀关注 {effective} 个位置；最大的权重是 {largest}。{verdict}",
                 en="On average a row's 1 is spread as over {effective} equal shares; the largest weight is {largest}. {verdict}",
             ),
-            effective=map_slot(effective_number, "{:.1f}".format),
-            largest=map_slot(torch.max, "{:.2f}".format),
+            effective=Fixed(measures[3], 1),
+            largest=Fixed(measures[4], 2),
             verdict=Choice(
-                verdict,
+                measures[5],
                 [
                     Text(zh="分数一动，权重就跟着动。", en="Weights follow their scores."),
                     Text(zh="权重集中起来，不大跟着分数动了。", en="Weights, gathered, follow less."),
@@ -178,7 +195,7 @@ def figure() -> Explorable:
                 zh="softmax 的灵敏度平均是 {sensitivity}；权重均分时是 {most}，全给一个位置时是 0。",
                 en="The softmax's mean sensitivity is {sensitivity}; even shares make it {most}, a single weight of 1 makes it 0.",
             ),
-            sensitivity=map_slot(sensitivity, "{:.2f}".format),
+            sensitivity=Fixed(measures[1], 2),
             most=lambda n, mask: f"{sensitivity(weights(n, 0.0, mask, False)[0]):.2f}",
         ),
         cache=figure_cache(__name__),
