@@ -5,6 +5,7 @@ a notebook saved of their widgets is dropped.
 """
 
 import json
+import re
 from pathlib import Path
 
 from docutils import nodes
@@ -15,6 +16,11 @@ from .script import PAGE, STYLE
 
 FIGURE = '<figure class="explorable"'
 BUNDLE = "mime_bundle"  # what MyST-NB calls the forms of an output, of which a builder takes one
+# what a figure brings to compute with (traced.py)
+HOLDER = re.compile(
+    r'(?P<start><script type="text/plain" class="(?:program|trace)" data-name="(?P<name>\w+)"[^>]*)>(?P<text>.*?)</script>',
+    re.DOTALL,
+)
 STATE = "application/vnd.jupyter.widget-state+json"
 
 
@@ -69,6 +75,20 @@ def others(models: dict[str, dict]) -> dict[str, dict]:
     return {name: model for name, model in models.items() if name not in figures.keys() | layouts}
 
 
+def move_traces(app: Sphinx, _pagename: str, _template: str, context: dict, _doctree: object) -> None:
+    """Move what figures compute with into files of the site, which a page loads when a reader asks for it."""
+
+    def moved(found: re.Match) -> str:
+        name, text = found["name"], found["text"]
+        file = f"_static/explorable-{name}.js"
+        program = f"(globalThis.explorableFiles ??= {{}})[{json.dumps(name)}] = {json.dumps(text, ensure_ascii=False)};\n"
+        Path(app.outdir, file).write_text(program, encoding="utf-8")
+        return f'{found["start"]} data-src="{context["pathto"](file, 1)}"></script>'
+
+    if "body" in context:
+        context["body"] = HOLDER.sub(moved, context["body"])
+
+
 def write_files(app: Sphinx) -> None:
     """Write script and style sheet into the site, before its pages, which name them with a digest: a browser keeps no old ones."""
     if app.builder.format == "html":
@@ -83,5 +103,6 @@ def setup(app: Sphinx) -> dict:
     app.connect("doctree-read", describe_pictures)
     app.connect("html-page-context", load_script, priority=400)  # before the themes
     app.connect("html-page-context", drop_widgets, priority=900)  # after MyST-NB has added its scripts
+    app.connect("html-page-context", move_traces)
     app.connect("builder-inited", write_files)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

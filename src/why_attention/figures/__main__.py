@@ -1,4 +1,4 @@
-"""Compute the frames of every figure into the cache, with a progress bar: `python -m why_attention.figures`."""
+"""Compute frames and traces of every figure into the cache, with a progress bar: `python -m why_attention.figures`."""
 
 import importlib
 import pkgutil
@@ -7,4 +7,4 @@ from why_attention import figures
 
 for module in pkgutil.iter_modules(figures.__path__):
     if module.name != "__main__":
-        importlib.import_module(f"why_attention.figures.{module.name}").figure()
+        importlib.import_module(f"why_attention.figures.{module.name}").figure().html()
