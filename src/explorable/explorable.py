@@ -26,7 +26,7 @@ from .sentence import Sentence
 from .source import Source
 from .still import still_picture
 from .text import Text, Words, language
-from .traced import Keep, Traces
+from .traces import Keep, Traces
 
 if TYPE_CHECKING:
     from .grid import OnGrid  # needs joblib

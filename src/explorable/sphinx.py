@@ -16,7 +16,7 @@ from .script import PAGE, STYLE
 
 FIGURE = '<figure class="explorable"'
 BUNDLE = "mime_bundle"  # what MyST-NB calls the forms of an output, of which a builder takes one
-# what a figure brings to compute with (traced.py)
+# what a figure brings to compute with (traces.py)
 HOLDER = re.compile(
     r'(?P<start><script type="text/plain" class="(?:program|trace)" data-name="(?P<name>\w+)"[^>]*)>(?P<text>.*?)</script>',
     re.DOTALL,
@@ -81,7 +81,9 @@ def move_traces(app: Sphinx, _pagename: str, _template: str, context: dict, _doc
     def moved(found: re.Match) -> str:
         name, text = found["name"], found["text"]
         file = f"_static/explorable-{name}.js"
-        program = f"(globalThis.explorableFiles ??= {{}})[{json.dumps(name)}] = {json.dumps(text, ensure_ascii=False)};\n"
+        program = (
+            f"(globalThis.explorableFiles ??= {{}})[{json.dumps(name)}] = {json.dumps(text, ensure_ascii=False)};\n"
+        )
         Path(app.outdir, file).write_text(program, encoding="utf-8")
         return f'{found["start"]} data-src="{context["pathto"](file, 1)}"></script>'
 

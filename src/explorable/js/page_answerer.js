@@ -1,4 +1,4 @@
-// The page as an answerer: it computes what no grid holds from the traces that a figure brings (traced.py), in a worker, so
+// The page as an answerer: it computes what no grid holds from the traces that a figure brings (traces.py), in a worker, so
 // that nothing here waits for it.
 
 import { element } from "./elements.js";
