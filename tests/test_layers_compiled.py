@@ -2,14 +2,17 @@
 
 import pytest
 import torch
+from torch.func import functional_call
 from traced_run import farthest, in_node
 
-from traced import Traced
+from traced import Traced, scan
 from why_attention.attention import AdditiveAttention, MultiHeadAttention
 from why_attention.convolution import ConvolutionStack
+from why_attention.influence import influence_matrix, influences
 from why_attention.masks import causal_mask
-from why_attention.rnn import GRUCell, LSTMCell, RNNCell
-from why_attention.transformer import Block, FeedForward
+from why_attention.parallel_iteration import iterate, jacobi_iteration
+from why_attention.rnn import GRUCell, LSTMCell, RNNCell, states, unroll
+from why_attention.transformer import Block, FeedForward, Transformer
 
 D = 8
 
@@ -60,7 +63,17 @@ def cell(kind):
     return make
 
 
-LAYERS = [attention, fused, additive, convolutions, feed_forward, block]
+def unrolled():
+    layer = seeded(lambda: RNNCell(D, D))
+    return lambda x: states(layer, x, x.new_zeros(D)), lambda x: unroll(layer, x)
+
+
+def iterated():
+    layer = seeded(lambda: RNNCell(D, D))
+    return lambda x: iterate(layer, x, x.new_zeros(D), 3), lambda x: jacobi_iteration(layer, x, 3)
+
+
+LAYERS = [attention, fused, additive, convolutions, feed_forward, block, unrolled, iterated]
 CELLS = {kind.__name__: cell(kind) for kind in (RNNCell, GRUCell, LSTMCell)}
 MAKERS = {make.__name__: make for make in LAYERS} | CELLS
 
@@ -121,3 +134,45 @@ def test_a_trace_of_it_gives_what_torch_gives(layer):
         (made,) = in_node([(traced, [{"x": inputs(5, D)}])])
         assert not isinstance(made, dict), made
         assert farthest(made, leaves(compute(inputs(5, D)))) <= 1e-5
+
+
+def test_one_trace_of_a_transformer_serves_every_length():
+    model = seeded(lambda: Transformer(7, D, 2, 2))
+    tokens = torch.arange(40)[None] % 7
+    traced = Traced(lambda x: model.compute(x), tokens[:, :9], dynamic={"x": {1: (2, 40)}})
+    calls = [{"x": tokens[:, :n]} for n in (2, 9, 40)]
+    for made, call in zip(in_node([(traced, calls)]), calls):
+        assert farthest(made, [model(call["x"]).detach()]) <= 1e-5
+
+
+@pytest.mark.parametrize("kind", [RNNCell, GRUCell, LSTMCell])
+def test_one_trace_of_a_cell_and_its_gradient_serves_every_length(kind):
+    cell = seeded(lambda: kind(D, 6))
+    names, weights = zip(*cell.named_parameters())
+
+    def last_and_gradient(x):
+        x = x.detach().requires_grad_()
+
+        def step(state, row, more):
+            s = functional_call(cell, dict(zip(names, more)), (row[0], state[0]))
+            return [s], [s]
+
+        (s,), _ = scan(step, [x.new_zeros(cell.state_size)], [x], weights)
+        (g,) = torch.autograd.grad(s[:6].square().sum(), x)
+        return s, g
+
+    traced = Traced(last_and_gradient, inputs(9, D), dynamic={"x": {0: (2, 64)}})
+    calls = [{"x": inputs(n, D)} for n in (2, 9, 64)]
+    for made, call in zip(in_node([(traced, calls)]), calls):
+        assert farthest(made, [one.detach() for one in last_and_gradient(call["x"])]) <= 1e-5
+        torch.testing.assert_close(made[0].float(), unroll(cell, call["x"])[-1])
+
+
+def test_one_trace_of_an_influence_matrix_serves_every_length():
+    layer = seeded(lambda: MultiHeadAttention(D, 2))
+    traced = Traced(
+        lambda x: influences(lambda y: layer.compute(y, y)[0], x), inputs(5, D), dynamic={"x": {0: (2, 20)}}
+    )
+    calls = [{"x": inputs(n, D)} for n in (2, 5, 20)]
+    for made, call in zip(in_node([(traced, calls)]), calls):
+        assert farthest(made, [influence_matrix(lambda y: layer(y)[0], call["x"])]) <= 1e-5

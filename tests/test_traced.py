@@ -171,15 +171,52 @@ def test_a_function_that_branches_on_a_length_is_refused():
     Traced(branches, Length(2, 9)).to_bytes()
 
 
-def test_a_change_in_place_that_others_would_see_is_refused():
+def test_changes_in_place_reach_all_that_share_the_numbers():
     def changes(x):
-        y = x * 2
-        first = y[0]
-        y.add_(1)
-        return first
+        y = torch.zeros(4, 4, dtype=x.dtype)
+        row = y[2]
+        y[0] = 1.0
+        y[1:3, 2] = x[0]
+        y.diagonal(1).copy_(x[:3])
+        y[:, -1] += 2
+        return y.mul_(2), row
 
+    call = {"x": normal(4)}
+    traced = Traced(changes, normal(4))
+    assert farthest(in_node([(traced, [call])])[0], wanted(traced, call)) <= 1e-12
+
+
+def test_an_argument_that_changes_in_place_is_refused():
     with pytest.raises(ValueError, match="in place"):
-        Traced(lambda x: (changes(x), x), torch.ones(3)).to_bytes()
+        Traced(lambda x: x[0].add_(1), torch.ones(3)).to_bytes()
+
+
+def test_a_branch_on_numbers_is_refused_with_its_place():
+    def branches(x):
+        return x if x.sum() > 0 else -x
+
+    with pytest.raises(ValueError, match=r"branches.*numbers.*test_traced\.py:\d+"):
+        Traced(branches, torch.ones(3)).to_bytes()
+
+
+def test_whole_numbers_become_truth_values():
+    traced = Traced(lambda x: (x.bool().sum(), (~x.bool()).sum()), torch.arange(4))
+    ((made, others),) = in_node([(traced, [{"x": [0, 3, 2, 0]}])])
+    assert (made, others) == (2, 2)
+
+
+@pytest.mark.parametrize("index", [4, -5, 1.5e9])
+def test_an_index_beyond_the_end_is_refused(index):
+    held = torch.arange(4.0)
+    for function in (lambda x: held[x], lambda x: held.index_put((x,), held[:2])):
+        (made,) = in_node([(Traced(function, torch.arange(2)), [{"x": [1, index]}])])
+        assert made["refused"] and f"index {int(index)} of 4" in made["error"]
+
+
+def test_a_list_of_one_is_a_list():
+    traced = Traced(lambda all: [2 * x for x in all], [torch.ones(3)])
+    ((made,),) = in_node([(traced, [{"all": [[1.0, 2.0, 3.0]]}])])
+    torch.testing.assert_close(made, torch.tensor([2.0, 4.0, 6.0], dtype=torch.float64))
 
 
 def test_a_conversion_that_would_change_numbers_is_refused():

@@ -66,6 +66,7 @@ ONE = {  # of a matrix (3, 4)
     "select": each(lambda x: [x[1], x[:, -1], x.select(0, -2)]),
     "slice": each(lambda x: [x[1:], x[:-1], x[:, 1:3], x[::2], x[5:], x[-2:]]),
     "flip": each(lambda x: [x.flip(0), x.flip(1), x.flip(0, 1)]),
+    "diagonal": each(lambda x: [x.diagonal(), x.diagonal(1), x.diagonal(-2), x.T.diagonal(-1)]),
     "weight": lambda x: [x + HELD, x @ HELD.T.to(x), HELD.T[ROWS] * 1],
     "full": lambda x: [x.new_full((2, 3), 1.5), x.new_zeros(2) + x[0, 0], torch.full_like(x, -torch.inf)],
     "arange": lambda x: [torch.arange(5) + x[0, 0], torch.arange(2, 11, 3) * x[0, 0], torch.arange(x.shape[0]) * 1.0],

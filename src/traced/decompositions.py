@@ -123,6 +123,69 @@ def slice_backward(g: Tensor, sizes: list[int], dim: int, start: int, end: int, 
     return inside(g, sizes, dim, max(0, start + sizes[dim]) if start < 0 else start)
 
 
+@decomposes(aten.argmax.default)
+def argmax(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Tensor:
+    if dim is None:
+        return argmax(x.reshape(-1), 0)
+    n = x.shape[dim]
+    places = torch.arange(n).reshape([n if axis == dim % x.ndim else 1 for axis in range(x.ndim)])
+    return torch.where(x == x.amax(dim, True), places, n).amin(dim, keepdim)  # the first of the largest
+
+
+@decomposes(aten.max.dim)
+def max_along(x: Tensor, dim: int, keepdim: bool = False) -> tuple[Tensor, Tensor]:
+    return x.amax(dim, keepdim), argmax(x, dim, keepdim)
+
+
+@decomposes(aten.max.default)
+def max_of_all(x: Tensor) -> Tensor:
+    return x.amax()
+
+
+@decomposes(aten.cumsum.default)
+def cumsum(x: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor:
+    t = torch.arange(x.shape[dim])
+    x = x.movedim(dim, -1)
+    return torch.where(t <= t[:, None], x.unsqueeze(-2), 0).sum(-1).movedim(-1, dim)
+
+
+@decomposes(aten.copy.default)
+def copy(x: Tensor, y: Tensor, non_blocking: bool = False) -> Tensor:
+    return y.to(x.dtype).expand(x.shape)
+
+
+@decomposes(aten.diagonal_scatter.default)
+def diagonal_scatter(x: Tensor, y: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Tensor:
+    others: list[Tensor | None] = [None] * (x.ndim - 2)
+    moved = x.movedim((dim1, dim2), (-2, -1))
+    moved = torch.ops.aten.index_put(moved, [*others, *on_diagonal(x, offset, dim1, dim2)], y)
+    return moved.movedim((-2, -1), (dim1, dim2))
+
+
+def on_diagonal(x: Tensor, offset: int, dim1: int, dim2: int) -> tuple[Tensor, Tensor]:
+    """Return the rows and the columns of a diagonal."""
+    above, below = max(offset, 0), max(-offset, 0)
+    t = torch.arange(torch.sym_min(x.shape[dim1] - below, x.shape[dim2] - above))
+    return t + below, t + above
+
+
+@decomposes(aten.select_scatter.default)
+def select_scatter(x: Tensor, y: Tensor, dim: int, index: int) -> Tensor:
+    start = index + x.shape[dim] if index < 0 else index
+    return slice_scatter(x, y.unsqueeze(dim), dim, start, start + 1)
+
+
+@decomposes(aten.slice_scatter.default)
+def slice_scatter(
+    x: Tensor, y: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Tensor:
+    if step != 1:
+        raise ValueError(f"a change of a slice with a step of {step} cannot be traced: only with a step of 1")
+    n, start = x.shape[dim], start or 0
+    start = start + n if start < 0 else start
+    return torch.cat([x.narrow(dim, 0, start), y, x.narrow(dim, start + y.shape[dim], n - start - y.shape[dim])], dim)
+
+
 class Taps(TorchFunctionMode):
     """conv1d as a sum of matrix products, one a tap, so that neither it nor its gradient remains."""
 

@@ -7,7 +7,8 @@ stand for themselves. The body of a scan is a graph of the same form. Constants 
 before it, shape]; their numbers stand in one array beside the graph.
 """
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
@@ -16,7 +17,7 @@ from torch.fx import GraphModule, Node
 
 from .origin import origin
 
-__all__ = ["OPERATIONS", "Weights", "written"]
+__all__ = ["OPERATIONS", "Weights", "changes", "written"]
 
 SAME = {"alias", "clone", "detach", "lift_fresh", "_to"}  # of the first argument: all numbers are floats
 RENAMED = {
@@ -26,6 +27,7 @@ RENAMED = {
     "add_": "add",
     "truediv": "div",
     "sym_size": "size",
+    "sym_numel": "size",
     "getitem": "item",
 }
 REWRITTEN: dict[str, Callable[..., list]] = {  # in operations that there are
@@ -55,11 +57,28 @@ REWRITTEN: dict[str, Callable[..., list]] = {  # in operations that there are
     "mod": lambda x, y: ["sub", x, ["mul", ["floor", ["div", x, y]], y]],
     "sym_max": lambda x, y: ["maximum", x, y],
     "sym_min": lambda x, y: ["minimum", x, y],
+    "embedding": lambda weights, x, *rest: ["index", weights, [x]],
+    "sign": lambda x: ["sub", ["lt", 0, x], ["lt", x, 0]],
+    "sgn": lambda x: ["sub", ["lt", 0, x], ["lt", x, 0]],
     "masked_fill": lambda x, mask, value: ["where", mask, value, x],
 }
 BINARY = ["add", "sub", "mul", "div", "pow", "maximum", "minimum", "eq", "ne", "lt", "le", "where"]
 UNARY = ["exp", "log", "tanh", "sigmoid", "sin", "cos", "floor"]
-OTHERS = ["sum", "amax", "mm", "bmm", "permute", "view", "expand", "unsqueeze", "squeeze", "select", "slice", "flip"]
+OTHERS = [
+    "sum",
+    "amax",
+    "mm",
+    "bmm",
+    "permute",
+    "view",
+    "expand",
+    "unsqueeze",
+    "squeeze",
+    "select",
+    "slice",
+    "flip",
+    "diagonal",
+]
 NEW = ["weight", "full", "arange", "cat", "gather", "scatter", "index", "index_put", "size", "item", "scan"]
 OPERATIONS = [*BINARY, *UNARY, *OTHERS, *NEW]  # of the interpreter
 IGNORED = {"dtype", "layout", "device", "pin_memory", "memory_format", "implicit", "non_blocking"}
@@ -159,13 +178,13 @@ class Writer:
         name = named(node)
         if name == "split_with_sizes":
             x, sizes, *axis = args
-            starts = [sum(sizes[:number]) for number in range(len(sizes))]
-            return [self.put(["slice", x, *(axis or [0]), start, start + size]) for start, size in zip(starts, sizes)]
+            ends = list(itertools.accumulate(sizes, lambda end, size: self.put(["add", end, size])))
+            return [self.put(["slice", x, *(axis or [0]), start, end]) for start, end in zip([0, *ends], ends)]
         if name == "item" and isinstance(args[0], list):
             return args[0][args[1]]
         if name in SAME:
             self.check_conversion(node)
-            return args[0]
+            return self.put(["ne", args[0], 0]) if becomes_truth(node) else args[0]
         made = REWRITTEN[name](*args) if name in REWRITTEN else [name, *args]
         if not isinstance(made, list):
             return made
@@ -177,18 +196,34 @@ class Writer:
     def check_conversion(self, node: Node) -> None:
         """Raise a ValueError where a conversion would change numbers."""
         before, after = (one.meta.get("val") for one in (node.args[0], node))
+        if after is not None and after.dtype == torch.bool:
+            return
         if before is not None and before.dtype.is_floating_point and not after.dtype.is_floating_point:
             raise ValueError(
                 f"{self.where}: {before.dtype} cannot become {after.dtype} in a trace, at {origin(node)}: round it with floor"
             )
 
 
+def becomes_truth(node: Node) -> bool:
+    """Return whether numbers become truth values, 0 or 1."""
+    before, after = (one.meta.get("val") for one in (node.args[0], node))
+    return before is not None and before.dtype != torch.bool and after.dtype == torch.bool
+
+
 def check_changes(module: GraphModule, where: str) -> None:
     """Raise a ValueError where a tensor changes in place that something else reads: a graph knows values only."""
+    if node := next(changes(module), None):
+        raise ValueError(f"{where}: a tensor that something else reads cannot change in place, {origin(node)}")
+
+
+def changes(module: GraphModule) -> Iterator[Node]:
+    """Yield the nodes that change a tensor in place which something else reads, itself or as a view."""
     for node in module.graph.nodes:
         schema = getattr(node.target, "_schema", None)
-        if schema and schema.is_mutable and "squeeze_" not in schema.name and len(node.args[0].users) > 1:
-            raise ValueError(f"{where}: a tensor that something else reads cannot change in place, {origin(node)}")
+        if schema and schema.is_mutable and "squeeze_" not in schema.name:
+            changed = node.args[0]
+            if len(changed.users) > 1 or getattr(changed.target, "is_view", False):
+                yield node
 
 
 def named(node: Node) -> str:

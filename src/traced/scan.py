@@ -38,7 +38,7 @@ def loop(
     step: Callable, state: list[Tensor], xs: Sequence[Tensor], more: Sequence[Tensor]
 ) -> tuple[list[Tensor], list[Tensor]]:
     outs = []
-    for t in range(xs[0].shape[0]):
-        state, out = step(state, [x[t] for x in xs], list(more))
+    for rows in zip(*(x.unbind() for x in xs)):  # slicing x[t] in a loop would make the backward pass O(T²)
+        state, out = step(state, list(rows), list(more))
         outs.append(out)
     return state, [torch.stack(of) for of in zip(*outs)]

@@ -10,9 +10,9 @@ FOLDER = Path(__file__).parent / "js"
 
 
 def source(name: str) -> str:
-    """Return a module without its comments, imports and exports: all modules share one scope."""
+    """Return a module without comments, imports, exports and margins: all modules share one scope."""
     text = (FOLDER / f"{name}.js").read_text(encoding="utf-8")
-    return re.sub(r"^import .*\n|^ *//.*\n|^export ", "", text, flags=re.MULTILINE)
+    return re.sub(r"^import .*\n|^ *//.*\n|^ +|^export ", "", text, flags=re.MULTILINE)
 
 
 SCRIPT = "".join(map(source, MODULES))

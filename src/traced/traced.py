@@ -14,10 +14,12 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch._subclasses import FakeTensorMode
+from torch._subclasses.fake_tensor import DataDependentOutputException
 from torch.fx import GraphModule
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.fx.experimental.symbolic_shapes import (
     DimDynamic,
+    GuardOnDataDependentSymNode,
     ShapeEnv,
     StatelessSymbolicContext,
     StrictMinMaxConstraint,
@@ -27,9 +29,9 @@ from torch.utils._pytree import tree_flatten, tree_unflatten
 from torch.utils._sympy.value_ranges import ValueRanges
 
 from .decompositions import DECOMPOSITIONS, Taps
-from .graph import Weights, written
+from .graph import Weights, changes, written
 from .inputs import Choices, Length, Number
-from .origin import Origins
+from .origin import Again, Origins, failing_line
 from .script import SCRIPT
 
 __all__ = ["Traced"]
@@ -125,10 +127,19 @@ class Traced:
             Taps(),
             mode,
         ):
-            module = make_fx(function, decomposition_table=DECOMPOSITIONS)(*flat)
+            module = self.traced(function, flat)
+            if any(changes(module)):  # as operations that change nothing
+                module = self.traced(torch.func.functionalize(Again(module).run), flat)
         self.check_guards(shape_env, bounds)
         self.is_double |= has_doubles(module)
         return {"given": inputs, **written(module, self.weights, self.where)}
+
+    def traced(self, function: Callable, tensors: list[Tensor]) -> GraphModule:
+        """Return the trace of a function.  Raises ValueError where it depends on the numbers of a tensor."""
+        try:
+            return make_fx(function, decomposition_table=DECOMPOSITIONS)(*tensors)
+        except (GuardOnDataDependentSymNode, DataDependentOutputException) as error:
+            raise ValueError(f"{self.where} branches on the numbers of a tensor, at {failing_line(error)}") from error
 
     def check_guards(self, shape_env: ShapeEnv, bounds: dict) -> None:
         """Raise a ValueError where the trace holds for some lengths of the ranges only.  bounds: of each symbol."""
@@ -186,7 +197,7 @@ def fakes(mode: FakeTensorMode, name: str, example: Any, ranges: Ranges) -> tupl
             {"name": name, "kind": "number", "range": [example.low, example.high]}
         ]
     if isinstance(example, Length):
-        fake = symbolic(mode, torch.zeros(example.low), {0: (example.low, example.high)})
+        fake = symbolic(mode, torch.zeros(example.high), {0: (example.low, example.high)})
         return fake, [{"name": name, "kind": "length", "range": [example.low, example.high]}]
     leaves, tree = tree_flatten(example)
     if not all(isinstance(leaf, Tensor) for leaf in leaves):
@@ -194,10 +205,11 @@ def fakes(mode: FakeTensorMode, name: str, example: Any, ranges: Ranges) -> tupl
     told = [
         {
             "name": name,
+            "place": None if leaf is example else place,  # in a list
             "kind": "tensor",
             "shape": [list(ranges[axis]) if axis in ranges else size for axis, size in enumerate(leaf.shape)],
         }
-        for leaf in leaves
+        for place, leaf in enumerate(leaves)
     ]
     return tree_unflatten([symbolic(mode, leaf, ranges) for leaf in leaves], tree), told
 

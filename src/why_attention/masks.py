@@ -31,6 +31,11 @@ def causal_mask(L: int, S: int, *, device: torch.device | None = None) -> Tensor
     Raises ValueError for L < 1 and S < 1.
     """
     L, S = check_whole(L=L, S=S)
+    return causal(L, S, device=device)
+
+
+def causal(L: int, S: int, *, device: torch.device | None = None) -> Tensor:
+    """Return what ``causal_mask`` does, without its checks."""
     return torch.ones(L, S, dtype=torch.bool, device=device).tril(S - L)
 
 

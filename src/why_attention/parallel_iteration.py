@@ -28,11 +28,15 @@ def jacobi_iteration(cell: Cell, x: Tensor, rounds: int) -> Tensor:
     Raises as ``unroll`` does, and ValueError for rounds < 0.
     """
     (rounds,) = check_whole(least=0, rounds=rounds)
-    x, s_0 = check_inputs(cell, x, None)
+    return check_result(iterate(cell, *check_inputs(cell, x, None), rounds))
+
+
+def iterate(cell: Cell, x: Tensor, s_0: Tensor, rounds: int) -> Tensor:
+    """Return what ``jacobi_iteration`` does from a state s_0 on, without its checks of numbers."""
     s = guess(x, s_0)
     for _ in range(rounds):
         s = next_round(cell, x, s, s_0)
-    return check_result(s)
+    return s
 
 
 @torch.no_grad()

@@ -22,6 +22,11 @@ def sinusoidal_positions(
     n, d = check_whole(n=n, d=d)
     if d % 2:
         raise ValueError(f"n={n} and d={d}: n must be at least 1, and d an even number")
+    return sinusoids(n, d, device=device, dtype=dtype)
+
+
+def sinusoids(n: int, d: int, *, device: torch.device | None = None, dtype: torch.dtype | None = None) -> Tensor:
+    """Return what ``sinusoidal_positions`` does, without its checks."""
     t = torch.arange(n, device=device, dtype=torch.float64).unsqueeze(-1)
     angles = t / 10000 ** (torch.arange(0, d, 2, device=device, dtype=torch.float64) / d)
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2).to(dtype or torch.get_default_dtype())

@@ -248,12 +248,16 @@ def unroll(cell: Cell, x: Tensor, s_0: Tensor | None = None) -> Tensor:
     x: (T, d) or (T, batch, d).  s_0: (S,) or (batch, S), zeros when left out.  Returns (T, S) or (T, batch, S).
     Raises ValueError for T = 0, a wrong rank, sizes that do not fit the cell, and NaN.
     """
-    x, s = check_inputs(cell, x, s_0)
-    states = []
+    return check_result(states(cell, *check_inputs(cell, x, s_0)))
+
+
+def states(cell: Cell, x: Tensor, s: Tensor) -> Tensor:
+    """Return what ``unroll`` does from a state s_0 on, without its checks of numbers."""
+    all_ = []
     for x_t in x.unbind():  # slicing x[t] in a loop would make the backward pass O(T²)
         s = cell(x_t, s)
-        states.append(s)
-    return check_result(torch.stack(states))
+        all_.append(s)
+    return torch.stack(all_)
 
 
 @torch.no_grad()

@@ -28,8 +28,8 @@ from why_attention.checks import (
     check_tensors,
     check_whole,
 )
-from why_attention.masks import causal_mask
-from why_attention.positions import sinusoidal_positions
+from why_attention.masks import causal
+from why_attention.positions import sinusoids
 
 __all__ = ["FeedForward", "Block", "Transformer", "next_token_loss", "generation_loss", "train"]
 
@@ -165,8 +165,8 @@ class Transformer(nn.Module):
         n = tokens.shape[-1]
         x = self.embedding(tokens.long())
         if self.positions:
-            x = x + sinusoidal_positions(n, self.d, device=x.device, dtype=x.dtype)
-        return x, causal_mask(n, n, device=x.device)[None] if self.causal else None
+            x = x + sinusoids(n, self.d, device=x.device, dtype=x.dtype)
+        return x, causal(n, n, device=x.device)[None] if self.causal else None
 
 
 def next_token_loss(model: Transformer, tokens: Tensor) -> Tensor:

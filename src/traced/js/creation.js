@@ -25,7 +25,7 @@ export function creation(memory) {
       }
       return made;
     },
-    size: (x, d) => x.shape.at(d),
+    size: (x, d) => (d === undefined ? count(x.shape) : x.shape.at(d)),
     item: (list, n) => list[n],
   };
 }

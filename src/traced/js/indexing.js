@@ -2,6 +2,12 @@
 
 import { axisOf, broadcast, count, dense, each, replaced, spread, viewOf } from "./memory.js";
 
+// The place along an axis of this size at an index, which may count from the end.
+function placed(index, size) {
+  if (!(index >= -size && index < size)) throw new RangeError(`index ${index} of ${size}`);
+  return index < 0 ? index + size : index;
+}
+
 export function indexing(memory) {
   // Call visit(place in x, place in other) for every number of an index along an axis of x.
   function picked(x, axis, index, other, visit) {
@@ -11,7 +17,7 @@ export function indexing(memory) {
       index.shape,
       [x, index, other],
       (n, [a, b, c], [i, j, k]) => {
-        for (; n; n--, a += i, b += j, c += k) visit(a + memory.numbers[b] * x.strides[d], c);
+        for (; n; n--, a += i, b += j, c += k) visit(a + placed(memory.numbers[b], x.shape[d]) * x.strides[d], c);
       },
       [rest, index.strides, spread(other, index.shape)],
     );
@@ -32,11 +38,7 @@ export function indexing(memory) {
     const inner = left.filter((d) => d > before);
     const sizes = (some) => some.map((d) => x.shape[d]);
     const part = (some) => ({ shape: sizes(some), strides: some.map((d) => x.strides[d]) });
-    const offsets = (number) =>
-      rows.reduce((sum, { at, stride, size }) => {
-        const index = memory.numbers[at + number];
-        return sum + (index < 0 ? index + size : index) * stride;
-      }, 0);
+    const offsets = (number) => rows.reduce((sum, { at, stride, size }) => sum + placed(memory.numbers[at + number], size) * stride, 0);
     return { shape: [...sizes(outer), ...shape, ...sizes(inner)], count: count(shape), outer: part(outer), inner: part(inner), offsets };
   }
 

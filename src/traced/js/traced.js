@@ -48,13 +48,9 @@ export async function traced(bytes) {
     memory.empty([weights.length]);
     memory.numbers.set(weights);
     const graph = graphOf(given);
-    const seen = {}; // how many tensors of each parameter were taken
     const values = graph.given.map((input) => {
-      const all = given[input.name];
-      const number = seen[input.name] ?? 0;
-      seen[input.name] = number + 1;
-      const isList = graph.given.filter(({ name }) => name === input.name).length > 1;
-      return taken(memory, input, isList ? all[number] : all);
+      const value = given[input.name];
+      return taken(memory, input, input.place == null ? value : value?.[input.place]);
     });
     run(graph, values);
     return graph.outputs.map((name) => {
@@ -76,7 +72,7 @@ function taken(memory, { name, kind, range, shape }, value) {
     if (!(value >= range[0] && value <= range[1] && whole)) throw outside(name, value, ...range);
     return kind === "number" ? memory.full([], value) : { shape: [value], strides: [0], at: 0 };
   }
-  const given = value.data ? value : { shape: shapeOf(value), data: [value].flat(Infinity) };
+  const given = value?.data ? value : { shape: shapeOf(value), data: [value].flat(Infinity) };
   if (given.shape.length !== shape.length) throw outside(name, `${given.shape.length} axes`, shape.length, shape.length);
   given.shape.forEach((size, d) => {
     const [low, high] = [shape[d]].flat().length > 1 ? shape[d] : [shape[d], shape[d]];

@@ -39,6 +39,14 @@ export function views(memory) {
       const length = Math.ceil((Math.max(within(to ?? size), start) - start) / step);
       return viewOf(x, replaced(x.shape, d, length), replaced(x.strides, d, x.strides[d] * step), x.at + start * x.strides[d]);
     },
+    diagonal(x, offset = 0, axis1 = 0, axis2 = 1) {
+      const [d, e] = [axisOf(x, axis1), axisOf(x, axis2)];
+      const [down, right] = [Math.max(-offset, 0), Math.max(offset, 0)];
+      const length = Math.max(0, Math.min(x.shape[d] - down, x.shape[e] - right));
+      const rest = (list, last) => [...list.filter((_, f) => f !== d && f !== e), last];
+      const at = x.at + down * x.strides[d] + right * x.strides[e];
+      return viewOf(x, rest(x.shape, length), rest(x.strides, x.strides[d] + x.strides[e]), at);
+    },
     flip: (x, axes) =>
       axes
         .map((d) => axisOf(x, d))
