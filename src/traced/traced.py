@@ -11,6 +11,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import sympy
 import torch
 from torch import Tensor
 from torch._subclasses import FakeTensorMode
@@ -144,8 +145,8 @@ class Traced:
     def check_guards(self, shape_env: ShapeEnv, bounds: dict) -> None:
         """Raise a ValueError where the trace holds for some lengths of the ranges only.  bounds: of each symbol."""
         for guard in shape_env.guards:
-            if "contiguous" in str(guard.sloc):
-                continue  # how numbers lie in memory is all the same to the interpreter
+            if isinstance(guard.expr, sympy.Ne) and "contiguous" in str(guard.sloc):
+                continue  # that numbers lie one after another at one length is all the same to the interpreter
             symbols = sorted(guard.expr.free_symbols, key=str)
             for lengths in itertools.product(
                 *(range(low, high + 1) for low, high in (bounds[symbol] for symbol in symbols))
@@ -197,7 +198,7 @@ def fakes(mode: FakeTensorMode, name: str, example: Any, ranges: Ranges) -> tupl
             {"name": name, "kind": "number", "range": [example.low, example.high]}
         ]
     if isinstance(example, Length):
-        fake = symbolic(mode, torch.zeros(example.high), {0: (example.low, example.high)})
+        fake = symbolic(mode, torch.zeros((example.low + example.high) // 2), {0: (example.low, example.high)})
         return fake, [{"name": name, "kind": "length", "range": [example.low, example.high]}]
     leaves, tree = tree_flatten(example)
     if not all(isinstance(leaf, Tensor) for leaf in leaves):
