@@ -1,5 +1,5 @@
 // Controls: native inputs over the grid of values, so that keyboard, touch and screen readers work as everywhere.
-// Where a kernel or the page computes any value, a slider stops everywhere, and has a box to type into.
+// Where a kernel or the page computes any value, a slider has a box to type into; where the page does, it stops everywhere.
 
 import { element } from "./elements.js";
 import { nearest } from "./nearest.js";
@@ -20,7 +20,7 @@ function withUnit(control, value) {
 }
 
 // Each kind below makes {element, input, read, show, offer}: read() gives the value that the reader has set, show(value)
-// sets one, offer(any) says whether somebody computes any value.
+// sets one, offer(any, atOnce) says whether somebody computes any value, and whether as fast as a slider is dragged.
 
 function makeSelect({ name, words, values }, title) {
   const input = element("select", { name }, ...words.map((text, i) => element("option", { value: i }, text)));
@@ -64,10 +64,10 @@ function makeSlider(control, title, { changed, refuse, valueNow, words }) {
     box?.show(value);
     button?.follow(value);
   }
-  function offer(any) {
+  function offer(any, atOnce) {
     if (!box) return;
-    free = any;
-    input.step = any ? "any" : 1;
+    free = atOnce;
+    input.step = free ? "any" : 1;
     box.element.hidden = !any;
     text.hidden = any;
   }
@@ -148,7 +148,8 @@ export function makeControls(specs, handlers) {
       if (advanced && value !== start) folded.open = true; // what has left its start is seen
     }
   }
-  // canAny(control): whether somebody computes its values off the grid.
-  const offer = (canAny) => specs.forEach((control) => made.get(control.name).offer(canAny(control)));
+  // byKernel, byPage(control): whether they compute its values off the grid.
+  const offer = (byKernel, byPage) =>
+    specs.forEach((control) => made.get(control.name).offer(byKernel || byPage(control), byPage(control)));
   return { element: all, show, offer };
 }

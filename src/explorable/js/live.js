@@ -8,7 +8,7 @@ export function connect(figure, model) {
   const status = () => root.dataset.kernel; // "alive", "busy" or "gone"; nothing if never connected
   const isLive = () => status() === "alive";
   // Any value may be typed where somebody can compute it.
-  const offer = () => controls.offer(({ free }) => isLive() || (free && page.works));
+  const offer = () => controls.offer(isLive(), ({ free }) => free && page.works);
   const news = () => words[status()] ?? "";
 
   function become(next) {
