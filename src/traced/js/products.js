@@ -7,9 +7,21 @@ export function products(memory) {
     const [blockRows, blockColumns] = [rows & ~1, columns & ~3];
     for (let i = 0; i < blockRows; i += 2)
       for (let j = 0; j < blockColumns; j += 4) {
-        let [s0, s1, s2, s3, t0, t1, t2, t3] = [0, 0, 0, 0, 0, 0, 0, 0];
+        let s0 = 0;
+        let s1 = 0;
+        let s2 = 0;
+        let s3 = 0;
+        let t0 = 0;
+        let t1 = 0;
+        let t2 = 0;
+        let t3 = 0;
         for (let k = 0, a = x + i * xi, b = y + j * yj; k < inner; k++, a += xk, b += yk) {
-          const [u, v, p, q, r, w] = [f[a], f[a + xi], f[b], f[b + yj], f[b + 2 * yj], f[b + 3 * yj]];
+          const u = f[a];
+          const v = f[a + xi];
+          const p = f[b];
+          const q = f[b + yj];
+          const r = f[b + 2 * yj];
+          const w = f[b + 3 * yj];
           s0 += u * p;
           s1 += u * q;
           s2 += u * r;
@@ -20,8 +32,15 @@ export function products(memory) {
           t3 += v * w;
         }
         const o = made + i * columns + j;
-        [f[o], f[o + 1], f[o + 2], f[o + 3]] = [s0, s1, s2, s3];
-        [f[o + columns], f[o + columns + 1], f[o + columns + 2], f[o + columns + 3]] = [t0, t1, t2, t3];
+        f[o] = s0;
+        f[o + 1] = s1;
+        f[o + 2] = s2;
+        f[o + 3] = s3;
+        const below = o + columns;
+        f[below] = t0;
+        f[below + 1] = t1;
+        f[below + 2] = t2;
+        f[below + 3] = t3;
       }
     for (let i = 0; i < rows; i++)
       for (let j = i < blockRows ? blockColumns : 0; j < columns; j++) {
