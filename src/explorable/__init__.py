@@ -5,6 +5,7 @@ from .axis import Axis
 from .cache import Cache
 from .control import Control
 from .explorable import Explorable
+from .names import Names
 from .panels.arcs import Arcs
 from .panels.diagram import Diagram, Edge, Node
 from .panels.graph import Graph, Rounds
@@ -29,6 +30,7 @@ __all__ = [
     "Graph",
     "Heatmap",
     "Lines",
+    "Names",
     "Node",
     "Rounds",
     "Rule",

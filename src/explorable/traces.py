@@ -33,12 +33,13 @@ class Traces:
         return control.kind == "range" and control.continuous and all(key in self.parts for key in touched)
 
     def spec(self) -> list[list]:
-        """Return what the browser needs to know of each part: [key, number of its trace, number of its result, digits]."""
+        """Return what the browser needs to know of each part: [key, number of its trace, number of its result, digits, words]."""
         if not self.free:
             return []
         numbers = {id(trace): number for number, trace in enumerate(self.all)}
         return [
-            [key, numbers[id(one.trace)], one.output, getattr(one, "digits", None)] for key, one in self.parts.items()
+            [key, numbers[id(one.trace)], one.output, *(getattr(one, name, None) for name in ("digits", "words"))]
+            for key, one in self.parts.items()
         ]
 
     def html(self) -> str:

@@ -9,6 +9,7 @@ import struct
 import warnings
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import sympy
@@ -131,7 +132,7 @@ class Traced:
             module = self.traced(function, flat)
             if any(changes(module)):  # as operations that change nothing
                 module = self.traced(torch.func.functionalize(Again(module).run), flat)
-        self.check_guards(shape_env, bounds)
+        self.check_guards(shape_env, bounds, partial(is_same, module, function, flat))
         self.is_double |= has_doubles(module)
         return {"given": inputs, **written(module, self.weights, self.where)}
 
@@ -142,16 +143,18 @@ class Traced:
         except (GuardOnDataDependentSymNode, DataDependentOutputException) as error:
             raise ValueError(f"{self.where} branches on the numbers of a tensor, at {failing_line(error)}") from error
 
-    def check_guards(self, shape_env: ShapeEnv, bounds: dict) -> None:
-        """Raise a ValueError where the trace holds for some lengths of the ranges only.  bounds: of each symbol."""
+    def check_guards(self, shape_env: ShapeEnv, bounds: dict, is_same: Callable[[dict], bool]) -> None:
+        """Raise a ValueError where the trace holds for some lengths of the ranges only.
+
+        bounds: of each symbol.  is_same: whether the trace gives what the function does at some lengths, which is asked
+        where torch has noted that it is made for all but a single one.
+        """
         for guard in shape_env.guards:
-            if isinstance(guard.expr, sympy.Ne) and "contiguous" in str(guard.sloc):
-                continue  # that numbers lie one after another at one length is all the same to the interpreter
             symbols = sorted(guard.expr.free_symbols, key=str)
-            for lengths in itertools.product(
-                *(range(low, high + 1) for low, high in (bounds[symbol] for symbol in symbols))
-            ):
-                if not guard.expr.subs(dict(zip(symbols, lengths))):
+            spans = [range(bounds[symbol][0], bounds[symbol][1] + 1) for symbol in symbols]
+            for lengths in itertools.product(*spans):
+                at = dict(zip(symbols, lengths))
+                if not guard.expr.subs(at) and not (isinstance(guard.expr, sympy.Ne) and is_same(at)):
                     raise ValueError(
                         f"{self.where} is another graph at lengths {list(lengths)}, where {guard.expr} does not hold ({guard.sloc})"
                     )
@@ -226,6 +229,20 @@ def symbolic(mode: FakeTensorMode, x: Tensor, ranges: Ranges) -> Tensor:
     return mode.from_tensor(
         own, symbolic_context=StatelessSymbolicContext(dynamic_sizes=sizes, constraint_sizes=bounds)
     )
+
+
+def is_same(module: GraphModule, function: Callable, leaves: list[Tensor], lengths: dict) -> bool:
+    """Return whether a trace gives what the function does, for noise of some lengths.  lengths: of the sizes' symbols."""
+    generator = torch.Generator().manual_seed(0)
+
+    def noise(leaf: Tensor) -> Tensor:
+        shape = [lengths.get(n.node.expr, n.node.hint) if isinstance(n, torch.SymInt) else n for n in leaf.shape]
+        return torch.rand(shape, generator=generator).to(leaf.dtype)
+
+    given = [noise(leaf) for leaf in leaves]
+    with torch.no_grad(), without_warnings(), Taps():
+        made, right = module(*given), function(*given)
+    return all(a.shape == b.shape and torch.allclose(a, b, equal_nan=True) for a, b in zip(made, right))
 
 
 def has_doubles(module: GraphModule) -> bool:

@@ -41,7 +41,7 @@ export class PageAnswerer {
   constructor(root, parts, heard) {
     this.holders = [...root.querySelectorAll("script.trace")];
     this.programs = new Map([...root.querySelectorAll("script.program")].map((holder) => [holder.dataset.name, holder]));
-    this.parts = new Map(parts.map(([key, trace, output, digits]) => [key, { trace, output, digits }]));
+    this.parts = new Map(parts.map(([key, trace, output, digits, words]) => [key, { trace, output, digits, words }]));
     this.heard = heard;
     this.works = this.holders.length > 0 && typeof Worker === "function";
   }
@@ -69,9 +69,10 @@ export class PageAnswerer {
   }
 
   resultOf(part, results) {
-    const { trace, output, digits } = this.parts.get(part);
+    const { trace, output, digits, words } = this.parts.get(part);
     const { shape, data } = results.get(trace)[output];
     if (typeof part === "number") return { shape, values: Float64Array.from(data) };
+    if (words) return Array.from(data, (number) => words[number]).join(" ");
     return digits === null ? String(Math.round(data[0])) : data[0].toFixed(digits);
   }
 

@@ -19,5 +19,6 @@ def words_text(words: Callable[..., Any] | list[str], where: str) -> Callable[..
             raise ValueError(f"{where} has {torn} among {len(each)} words: each must be one word, without a blank")
         return " ".join(each)
 
+    text.__dict__.update(getattr(words, "__dict__", {}))  # such as the trace that it is a result of
     text.__signature__ = signature(words) if callable(words) else Signature()  # type: ignore[attr-defined]
     return text

@@ -8,7 +8,7 @@ from functools import cache
 
 import torch
 
-from explorable import Axis, Choice, Control, Explorable, Fixed, Heatmap, Lines, Sentence, Series, Text
+from explorable import Axis, Choice, Control, Explorable, Fixed, Heatmap, Lines, Names, Sentence, Series, Text
 from traced import Choices, Length, Number, Traced
 from why_attention.attention import attend
 from why_attention.figure_cache import figure_cache
@@ -58,7 +58,7 @@ def sensitivity(A: torch.Tensor) -> torch.Tensor:
 
 def sensitivities(n: int, mask: bool, positions: bool) -> torch.Tensor:
     """Return the sensitivity of every draw over LOG_SCALES: (DRAWS, 24)."""
-    return torch.stack([sensitivity(weights(n, scale, mask, positions)) for scale in (10**LOG_SCALES).tolist()], dim=-1)
+    return sensitivity(weights(n, 10 ** LOG_SCALES[:, None, None, None], mask, positions)).mT
 
 
 def effective_number(A: torch.Tensor) -> torch.Tensor:
@@ -75,26 +75,34 @@ def measured(n: int, scale: float, mask: bool, positions: bool) -> tuple[torch.T
     """Return what the figure shows at one β, all of the first draw.
 
     log10 of the map (n, n), −∞ where the mask hides; its sensitivity; log10 β; the effective number; the largest weight; the
-    number of the verdict.
+    number of the verdict; the sensitivity of uniform rows.
     """
     A = weights(n, scale, mask, positions, draws=1)[0]
-    left = sensitivity(A) / sensitivity(weights(n, 0.0, mask, positions, draws=1)[0])
+    uniform = sensitivity(weights(n, 0.0, mask, positions, draws=1)[0])
     beta = torch.as_tensor(scale, dtype=torch.float64).log10()
-    return A.log10(), sensitivity(A)[None], beta[None], effective_number(A), A.amax(), verdict(left)
+    return (
+        A.log10(),
+        sensitivity(A)[None],
+        beta[None],
+        effective_number(A),
+        A.amax(),
+        verdict(sensitivity(A) / uniform),
+        uniform,
+    )
 
 
-measures = Traced(
-    measured,
-    Length(LENGTHS[0], LENGTHS[-1]),
-    Number(SCALES[0], SCALES[-1]),
-    Choices([False, True]),
-    Choices([False, True]),
-)
+ANY_LENGTH, EITHER = Length(LENGTHS[0], LENGTHS[-1]), Choices([False, True])
+measures = Traced(measured, ANY_LENGTH, Number(SCALES[0], SCALES[-1]), EITHER, EITHER)
 
 
-def kinds(n: int) -> list[str]:
-    """Return the name of every token's kind: A B C D A B …"""
-    return [list(NAMES)[i % KINDS] for i in range(n)]
+def kinds(n: int) -> torch.Tensor:
+    """Return the number of every token's kind, 0 1 2 3 0 1 …: (n,)."""
+    return torch.arange(n) % KINDS
+
+
+curves = Traced(lambda n, mask, positions: [sensitivities(n, mask, positions)], ANY_LENGTH, EITHER, EITHER)
+numbers = Traced(lambda n: [kinds(n)], ANY_LENGTH)
+names = Names(numbers[0], list(NAMES))
 
 
 def figure() -> Explorable:
@@ -145,8 +153,8 @@ def figure() -> Explorable:
                 title=Text(zh="注意力图", en="attention map"),
                 rows=Text(zh="查询 i", en="query i"),
                 columns=Text(zh="键 j", en="key j"),
-                row_words=kinds,
-                column_words=kinds,
+                row_words=names,
+                column_words=names,
                 word_colors=NAMES,
                 scale=Axis(Text(zh="权重", en="weight"), (-3, 0), symbol="a_{ij}", log10=True, resolution=0.005),
             ),
@@ -160,7 +168,7 @@ def figure() -> Explorable:
                     resolution=0.002,
                 ),
                 series=[
-                    Series(sensitivities, LOG_SCALES, Text(zh="中位数", en="median"), "blue", "triangle"),
+                    Series(curves[0], LOG_SCALES, Text(zh="中位数", en="median"), "blue", "triangle"),
                     Series(
                         measures[1],
                         measures[2],
@@ -196,7 +204,7 @@ def figure() -> Explorable:
                 en="The softmax's mean sensitivity is {sensitivity}; even shares make it {most}, a single weight of 1 makes it 0.",
             ),
             sensitivity=Fixed(measures[1], 2),
-            most=lambda n, mask: f"{sensitivity(weights(n, 0.0, mask, False)[0]):.2f}",
+            most=Fixed(measures[6], 2),
         ),
         cache=figure_cache(__name__),
         within=one_thread,
