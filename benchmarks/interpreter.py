@@ -76,7 +76,9 @@ for (function, n, most), ms, (one, _) in zip(CASES, here, jobs):
     graph = len(one.to_bytes()) / 1000
     there = fastest({0: lambda function=function, n=n: function(n)}, ROUNDS)[0]
     ratio = ms / 1000 / there
-    print(f"{function.__name__:10} n = {n:3}: {ms:5.1f} ms, {ratio:4.1f} times torch (at most {most}); bytes {graph:.1f} kB")
+    print(
+        f"{function.__name__:10} n = {n:3}: {ms:5.1f} ms, {ratio:4.1f} times torch (at most {most}); bytes {graph:.1f} kB"
+    )
     if ratio > most:
         missed.append(f"{function.__name__} at n = {n} takes {ratio:.1f} times as long as torch")
 if missed:

@@ -1,6 +1,7 @@
 """Every operation of the interpreter against torch, over shapes, strides, broadcasts and types of numbers."""
 
 import json
+import random
 from collections import Counter
 
 import pytest
@@ -64,7 +65,7 @@ ONE = {  # of a matrix (3, 4)
     "unsqueeze": each(lambda x: [x.unsqueeze(0), x.unsqueeze(-1), x.unsqueeze(1)]),
     "squeeze": lambda x: [x[:1].squeeze(), x[:, :1].squeeze(1), x.unsqueeze(0).squeeze(0), x.squeeze(0)],
     "select": each(lambda x: [x[1], x[:, -1], x.select(0, -2)]),
-    "slice": each(lambda x: [x[1:], x[:-1], x[:, 1:3], x[::2], x[5:], x[-2:]]),
+    "slice": each(lambda x: [x[1:], x[:-1], x[:, 1:3], x[::2], x[5:], x[-2:], x[2:1]]),
     "flip": each(lambda x: [x.flip(0), x.flip(1), x.flip(0, 1)]),
     "diagonal": each(lambda x: [x.diagonal(), x.diagonal(1), x.diagonal(-2), x.T.diagonal(-1)]),
     "weight": lambda x: [x + HELD, x @ HELD.T.to(x), HELD.T[ROWS] * 1],
@@ -85,7 +86,9 @@ ONE = {  # of a matrix (3, 4)
     ],
     "size": lambda x: x / x.shape[1] + x.shape[0],
     "item": lambda x: [part * 2 for part in x.split([1, 3], dim=1)],
-    "scan": lambda x: sum(scan(lambda s, x, w: ([s[0] * w[0] + x[0]], [s[0]]), [x[0]], [x], [x[1].tanh()]), []),
+    "scan": lambda x: sum(  # two states that change places
+        scan(lambda s, x, w: ([s[1], s[0] * w[0] + x[0]], [s[0], x[0] * w[0]]), [x[0], x[2]], [x], [x[1].tanh()]), []
+    ),
 }
 TWO = {  # of two matrices (3, 4)
     "add": pairs(torch.add),
@@ -152,3 +155,85 @@ def test_the_test_of_an_operation_uses_it(name):
 def test_there_are_few_operations_and_each_has_a_test():
     assert len(OPERATIONS) == len(set(OPERATIONS)) <= 45
     assert set(OPERATIONS) == {*ONE, *TWO}
+
+
+def random_shapes(draw: random.Random) -> tuple[list[int], list[int]]:
+    """Return two shapes that broadcast to the first: the second lacks axes in front, or has them of size 1."""
+    shape = [draw.choice([1, 2, 3, 5, 8]) for _ in range(draw.randint(1, 4))]
+    return shape, [draw.choice([size, 1]) for size in shape[draw.randint(0, len(shape)) :]]
+
+
+def strided(draw: random.Random, shape: list[int], dtype: torch.dtype):
+    """Return numbers, and a function that makes of them a tensor of this shape: turned, every second number, backwards."""
+    axes = draw.sample(range(len(shape)), len(shape))
+    steps, back = [draw.choice([1, 2]) for _ in shape], [d for d in range(len(shape)) if draw.random() < 0.4]
+    held = torch.randn([size * step for size, step in zip(shape, steps)], dtype=dtype).permute(axes).contiguous()
+
+    def view(x):
+        x = x.permute([axes.index(d) for d in range(len(shape))])
+        return x[tuple(slice(None, None, step) for step in steps)].flip(back)
+
+    return held, view
+
+
+def many(a: Tensor, b: Tensor, axis: int) -> list[Tensor]:
+    matrices = (
+        []
+        if a.ndim < 2
+        else [a @ a.mT, a.mT @ a, a.diagonal(0, -2, -1), a.reshape(-1, a.shape[-1]).T @ a.flatten(0, -2)]
+    )
+    return [
+        *(a + b, b - a, a * b, b / positive(a), torch.maximum(a, b), torch.minimum(b, a), positive(a) ** b),
+        *(
+            1 * (a < b),
+            1 * (a <= b),
+            1 * (a == a + 0 * b),
+            1 * (a != b),
+            torch.where(a > b, a, b),
+            b.expand(a.shape) * 1,
+        ),
+        *(
+            a.sum(axis),
+            a.amax(axis, True),
+            a.amax(),
+            a.sum((0, -1) if a.ndim > 1 else 0),
+            a.cumsum(axis),
+            a.argmax(axis),
+        ),
+        *(a.exp(), a.tanh(), a.sigmoid(), (3 * a).floor(), a.sin(), a.sign(), a.softmax(axis), a.log_softmax(axis)),
+        *(
+            a.reshape(-1),
+            a.unsqueeze(axis),
+            a.squeeze(),
+            a.select(axis, -1),
+            a.narrow(axis, 0, 1),
+            a.movedim(axis, 0) * 2,
+        ),
+        *(
+            torch.cat([a, a + b], axis),
+            torch.stack([a, a], axis),
+            a.index_select(axis, torch.tensor([0, a.shape[axis] - 1])),
+        ),
+        *(a.gather(axis, (b.expand(a.shape) > 0) * (a.shape[axis] - 1)), a.narrow(axis, 0, 1) + a),
+        *matrices,
+    ]
+
+
+def of_views(view_x, view_y, axis: int):
+    return lambda x, y: many(view_x(x), view_y(y), axis)
+
+
+@pytest.mark.parametrize("dtype", LIMITS)
+def test_operations_give_what_torch_gives_over_random_shapes_strides_and_broadcasts(dtype):
+    draw = random.Random(0)
+    torch.manual_seed(0)
+    jobs = []
+    for _ in range(40):
+        shape, other = random_shapes(draw)
+        (x, view_x), (y, view_y) = strided(draw, shape, dtype), strided(draw, other, dtype)
+        axis = draw.randrange(len(shape))
+        jobs.append((Traced(of_views(view_x, view_y, axis), x, y), [{"x": x, "y": y}]))
+    for (one, (call,)), made in zip(jobs, in_node(jobs)):
+        assert not isinstance(made, dict), made
+        for number, (a, b) in enumerate(zip(made, wanted(one, call))):
+            assert farthest([a], [b]) <= LIMITS[dtype], (number, [x.shape for x in call.values()])

@@ -149,6 +149,11 @@ def cumsum(x: Tensor, dim: int, *, dtype: torch.dtype | None = None) -> Tensor:
     return torch.where(t <= t[:, None], x.unsqueeze(-2), 0).sum(-1).movedim(-1, dim)
 
 
+@decomposes(aten.index_select.default)
+def index_select(x: Tensor, dim: int, index: Tensor) -> Tensor:
+    return x[(slice(None),) * (dim % x.ndim) + (index,)]
+
+
 @decomposes(aten.copy.default)
 def copy(x: Tensor, y: Tensor, non_blocking: bool = False) -> Tensor:
     return y.to(x.dtype).expand(x.shape)
