@@ -73,6 +73,7 @@ bench: site
 	@OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/attention.py
 	@OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/receptive_field.py
 	@OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/influence.py
+	@OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/interpreter.py
 	@$(WITH_CHROMIUM) $(IN_VENV) benchmarks/slider.py && $(IN_VENV) benchmarks/off_grid.py && OMP_NUM_THREADS=1 $(IN_VENV) benchmarks/page_traces.py
 
 tune: setup

@@ -233,6 +233,7 @@ def test_a_conversion_that_would_change_numbers_is_refused():
         lambda: Choices([]),
         lambda: Traced(lambda x: x),
         lambda: Traced(lambda x: x, torch.ones(2), dynamic={"y": {0: (2, 3)}}),
+        lambda: Traced(lambda x: x, torch.ones(2), dynamic={"x": {0: (1, 3)}}),
         lambda: Traced(lambda x: x, "words").to_bytes(),
         lambda: scan(lambda s, x, w: (s, x), [], [torch.ones(2), torch.ones(3)]),
         lambda: scan(lambda s, x, w: (s, x), [], []),

@@ -66,6 +66,9 @@ class Traced:
             )
         if unknown := set(self.dynamic) - set(self.parameters):
             raise ValueError(f"{self.where}: dynamic names {sorted(unknown)}, but the parameters are {self.parameters}")
+        for ranges in self.dynamic.values():
+            for low, high in ranges.values():
+                Length(low, high)  # raises where it is none: torch takes a length of 1 for a broadcast
 
     def __call__(self, *args: Any, **settings: Any) -> Any:
         return self.function(*args, **settings)
