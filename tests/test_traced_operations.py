@@ -86,8 +86,8 @@ ONE = {  # of a matrix (3, 4)
     ],
     "size": lambda x: x / x.shape[1] + x.shape[0],
     "item": lambda x: [part * 2 for part in x.split([1, 3], dim=1)],
-    "scan": lambda x: sum(  # two states that change places
-        scan(lambda s, x, w: ([s[1], s[0] * w[0] + x[0]], [s[0], x[0] * w[0]]), [x[0], x[2]], [x], [x[1].tanh()]), []
+    "scan": lambda x: sum(  # one state becomes the other
+        scan(lambda s, x, w: ([s[1] * w[0] + x[0], s[0]], [s[0], x[0] * w[0]]), [x[0], x[2]], [x], [x[1].tanh()]), []
     ),
 }
 TWO = {  # of two matrices (3, 4)
