@@ -58,7 +58,7 @@ ONE = {  # of a matrix (3, 4)
     "cos": each(torch.cos),
     "floor": each(lambda x: (3 * x).floor()),
     "sum": each(lambda x: [x.sum(), x.sum(0), x.sum(-1, keepdim=True), x.sum((0, 1))]),
-    "amax": each(lambda x: [x.amax(), x.amax(0), x.amax(-1, keepdim=True), x.amin(1)]),
+    "amax": each(lambda x: [x.log().amax(1), x.amax(), x.amax(0), x.amax(-1, keepdim=True), x.amin(1)]),
     "permute": lambda x: [x.T @ x, x.reshape(3, 2, 2).permute(2, 0, 1) * 1],
     "view": each(lambda x: [x.reshape(-1), x.reshape(x.shape[1], -1), x.unsqueeze(1).reshape(3, -1)]),
     "expand": lambda x: [x[:, :1].expand(3, 5), x.expand(2, 3, 4), x[0].expand(3, -1)],
