@@ -30,7 +30,7 @@ export function reductions(memory) {
     }),
     amax: along(-Infinity, (n, [o, a], [i, j]) => {
       const m = memory.numbers;
-      for (; n; n--, o += i, a += j) if (!(m[a] <= m[o])) m[o] = m[a];
+      for (; n; n--, o += i, a += j) m[o] = Math.max(m[o], m[a]);
     }),
   };
 }
