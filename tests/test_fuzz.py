@@ -667,7 +667,7 @@ def controls(draw):
         assert taken is None or control.kind == "select" or control.grid[0] <= taken <= control.grid[-1]
 
 
-@case("explorable.Explorable", "explorable.Sentence", "explorable.Choice")
+@case("explorable.Explorable", "explorable.Sentence", "explorable.Choice", "explorable.Fixed", "explorable.Names")
 def figures(draw):
     name = draw.one(["made-up", "made-up", "", "a/b", "a b", 3, "x" * 99])
     grids = [draw.one([[1, 2], np.arange(2), [0.5, 1.5], [False, True]]) for _ in range(2)]
@@ -676,8 +676,18 @@ def figures(draw):
     axis = explorable.Axis("size", draw.one([(0, 1), (0, 1), (1, 0), (0, math.inf)]))
     numbers = draw.one([[0, 1], [math.nan, 1], [0.0, -math.inf], [[1, 2], [3]], "ab", [math.inf, 0]])
     drawn = explorable.Lines("lines", axis, axis, [explorable.Series(lambda n, m: numbers, [0, 1], "line")])
+    named = explorable.Names(lambda n: draw.one([[0], [1], [3], ["x"], [0.5]]), ["a", "b"])
+    map_ = explorable.Heatmap(lambda n: [[0.5]], "map", "row", "column", axis, row_words=named)
     words = draw.one(["n = {n}", "", "{", "{x}", "{n:.2f}", "{said}"])
-    slots = draw.one([{}, {"said": lambda n: "x"}, {"said": explorable.Choice(lambda n: 0, ["a"])}])
+    fixed = answer(lambda: explorable.Fixed(lambda n: draw.one([0.5, 2, "x", None]), draw.one([0, 2, -1])))
+    slots = draw.one(
+        [
+            {},
+            {"said": lambda n: "x"},
+            {"said": explorable.Choice(lambda n: 0, ["a"])},
+            {"said": fixed or (lambda n: "x")},
+        ]
+    )
     figure = answer(
         lambda: explorable.Explorable(
             name,
@@ -685,7 +695,7 @@ def figures(draw):
             caption="Caption",
             how_to_read="Reading",
             controls=made,
-            panels=[drawn],
+            panels=draw.one([[drawn], [drawn], [drawn, map_]]),
             rows=draw.one([None, None, [1], [2], [1.0], np.array([1])]),
             sentence=explorable.Sentence(words, **slots),
         )

@@ -1,11 +1,13 @@
 """The sentence under a figure: words in the page's language around numbers that the code measured."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
+from numbers import Real
 from string import Formatter
 
-from .control import Control
+from .control import Control, plain
 from .frames import View
 from .source import Source
 from .text import Words
@@ -36,17 +38,27 @@ class Choice:
 
 @dataclass(frozen=True)
 class Fixed:
-    """A slot that shows a number with so many digits after the point: the function gives the number."""
+    """A slot that shows a number with so many digits after the point: the function gives the number.
+
+    Raises ValueError for digits that are not a whole number from 0 to 20.
+    """
 
     function: Callable
     digits: int
 
-    def text(self) -> Callable[..., str]:
-        """Return the function, made to give text."""
+    def __post_init__(self):
+        if self.digits not in range(21):
+            raise ValueError(f"Fixed shows {self.digits!r} digits: it must be a whole number from 0 to 20")
+
+    def text(self, where: str) -> Callable[..., str]:
+        """Return the function, made to give text, and to raise ValueError for what is no finite number."""
 
         @wraps(self.function)
         def text(**settings):
-            return f"{float(self.function(**settings)):.{self.digits}f}"
+            given = plain(self.function(**settings))
+            if not isinstance(given, Real) or not math.isfinite(given):
+                raise ValueError(f"{where} gave {given!r}: it must give 1 finite number")
+            return f"{float(given):.{self.digits}f}"
 
         text.digits = self.digits  # type: ignore[attr-defined]  # a page that computes the number writes it alike
         return text
@@ -88,7 +100,7 @@ class Sentence:
             where = f"slot {name!r} of the sentence"
             if isinstance(slot, Choice):
                 slot = slot.number(where)
-            sources[name] = Source(slot.text() if isinstance(slot, Fixed) else slot, controls, where)
+            sources[name] = Source(slot.text(where) if isinstance(slot, Fixed) else slot, controls, where)
         return sources
 
     def at(self, spec: dict, view: View, words: dict[str, str]) -> str:
