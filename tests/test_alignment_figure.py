@@ -196,6 +196,6 @@ def test_a_picked_word_lights_its_arcs_and_the_cell_beside(page):
     assert page.locator("rect.ring").get_attribute("display") == "inline"
     said = page.locator(".readout").inner_text()
     row, column = page.locator(".arc-word.lit").all_text_contents()[::-1]
-    assert said.startswith(f"译文 i 2: {row}，原文 j 1: {column}：{row} ← {column} ")
+    assert said.startswith(f"译文 2: {row}，原文 1: {column}：{row} ← {column} ")
     arcs.press("Escape")
     assert page.locator("path.arc.lit, .arc-word.lit").count() == 0

@@ -11,6 +11,7 @@ import pytest
 from small_figures import UNIT, N, figure, heatmap
 
 import explorable
+import traced
 import why_attention
 from explorable import Cache, Heatmap, Text, set_language
 from why_attention.figure_cache import figure_cache
@@ -158,9 +159,11 @@ def test_two_writers_of_one_process_number_keep_out_of_each_others_way(made, mon
 # The chapter's
 
 
-@pytest.mark.parametrize("name", ["why_attention.figures.gradient_decay", "why_attention.figures.recall"])
+@pytest.mark.parametrize(
+    "name", [f"why_attention.figures.{name}" for name in ("gradient_decay", "recall", "attention_map")]
+)
 def test_a_figure_of_the_chapter_depends_on_just_the_files_that_python_imports_for_it(name):
-    roots = [Path(package.__file__).parent for package in (why_attention, explorable)]
+    roots = [Path(package.__file__).parent for package in (why_attention, explorable, traced)]
     program = (
         f"import sys, {name}; print(*(getattr(module, '__file__', None) for module in sys.modules.values()), sep='\\n')"
     )

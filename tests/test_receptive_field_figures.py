@@ -229,7 +229,9 @@ def spread(profile):
 
 @pytest.mark.parametrize("k", [3, 5, 7])
 def test_the_widths_are_those_of_the_profiles(effective, k):
-    uniform, law, radius, drawn = (effective.line(1, label, k=k)[1] for label in ("均匀 σ", "公式", "半径", "随机 σ"))
+    uniform, law, radius, drawn = (
+        effective.line(1, label, k=k)[1] for label in ("均匀 σ", "公式 √L", "半径", "随机 σ")
+    )
     closed_form = [math.log10(math.sqrt(depth * (k**2 - 1) / 12)) for depth in DEPTHS]
     np.testing.assert_allclose(uniform, closed_form, atol=HALF)
     np.testing.assert_allclose(law, closed_form, atol=HALF)

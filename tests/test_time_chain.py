@@ -91,13 +91,14 @@ def page(browser, tmp_path):
     visit.close()
 
 
-def test_inputs_are_hollow_what_waits_is_faint_and_the_last_round_stands_out(page):
+def test_inputs_are_given_what_waits_is_faint_and_the_last_round_stands_out(page):
     figure = page.locator("figure.explorable")
-    assert figure.evaluate(STATES) == [[8, 4, 1], [8, 0, 0], [8, 0, 0]]
+    assert page.locator(".node.given").count() == 3 * 8
+    assert figure.evaluate(STATES) == [[0, 4, 1], [0, 0, 0], [0, 0, 0]]
     page.locator('[name="round"]').press("Home")
-    assert figure.evaluate(STATES) == 3 * [[8, 8, 0]]
+    assert figure.evaluate(STATES) == 3 * [[0, 8, 0]]
     page.locator('[name="round"]').press("ArrowRight")
-    assert figure.evaluate(STATES) == [[8, 7, 1], [8, 0, 8], [8, 0, 8]]
+    assert figure.evaluate(STATES) == [[0, 7, 1], [0, 0, 8], [0, 0, 8]]
 
 
 def test_before_a_touch_the_last_position_is_lit_with_all_that_it_waits_for(page):

@@ -1,9 +1,8 @@
 """Where the frames of the chapter's figures are kept, and what makes them outdated."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
-import explorable
-import traced
 from explorable import Cache
 
 __all__ = ["figure_cache"]
@@ -14,5 +13,6 @@ FRAMES = Path(__file__).parent / "figures" / "frames"
 
 def figure_cache(module: str) -> Cache:
     """Return the cache of a figure's module."""
-    files = [__file__, explorable.__file__, traced.__file__]
-    return Cache(FRAMES, module, [Path(file).parent for file in files if file])
+    # found, not imported: a figure without traces does not depend on `traced`
+    specs = map(find_spec, ("why_attention", "explorable", "traced"))
+    return Cache(FRAMES, module, [Path(spec.origin).parent for spec in specs if spec and spec.origin])

@@ -179,8 +179,8 @@ def figure() -> Explorable:
             Heatmap(
                 log_weights,
                 title=Text(zh="对齐", en="alignment"),
-                rows=Text(zh="译文 i", en="written i"),
-                columns=Text(zh="原文 j", en="source j"),
+                rows=Text(zh="译文", en="translation"),
+                columns=Text(zh="原文", en="source"),
                 scale=WEIGHT,
                 row_words=words_written,
                 column_words=lambda n: sentence(n).source,

@@ -75,7 +75,7 @@ def measured(n: int, scale: float, mask: bool, positions: bool) -> tuple[torch.T
     """Return what the figure shows at one β, all of the first draw.
 
     log10 of the map (n, n), −∞ where the mask hides; its sensitivity; log10 β; the effective number; the largest weight; the
-    number of the verdict; the sensitivity of uniform rows.
+    number of the verdict; the sensitivity once more, and that of uniform rows.
     """
     A = weights(n, scale, mask, positions, draws=1)[0]
     uniform = sensitivity(weights(n, 0.0, mask, positions, draws=1)[0])
@@ -87,6 +87,7 @@ def measured(n: int, scale: float, mask: bool, positions: bool) -> tuple[torch.T
         effective_number(A),
         A.amax(),
         verdict(sensitivity(A) / uniform),
+        sensitivity(A),
         uniform,
     )
 
@@ -203,8 +204,8 @@ def figure() -> Explorable:
                 zh="softmax 的灵敏度平均是 {sensitivity}；权重均分时是 {most}，全给一个位置时是 0。",
                 en="The softmax's mean sensitivity is {sensitivity}; even shares make it {most}, a single weight of 1 makes it 0.",
             ),
-            sensitivity=Fixed(measures[1], 2),
-            most=Fixed(measures[6], 2),
+            sensitivity=Fixed(measures[6], 2),
+            most=Fixed(measures[7], 2),
         ),
         cache=figure_cache(__name__),
         within=one_thread,
