@@ -105,7 +105,7 @@ READER = """() => {
   const valuesOf = (input) => {
     if (input.type === "checkbox") return [false, true];
     if (input.options) return [...input.options].map(({ value }) => value);
-    const [min, max, step] = [input.min, input.max, input.step].map(Number);
+    const [min, max, step] = [input.min, input.max, input.step === "any" ? 1 : input.step].map(Number);
     return Array.from({ length: Math.round((max - min) / step) + 1 }, (_, i) => String(min + i * step));
   };
   // Some of a control's values, as many at most, both ends among them.
