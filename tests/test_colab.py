@@ -58,9 +58,13 @@ def test_to_build_the_wheel_leaves_nothing_beside_the_sources(wheel):
     assert not (wheel.parents[1] / "build").exists()
 
 
-def test_the_wheel_carries_the_frames_of_every_figure(wheel):
+def test_the_wheel_carries_the_frames_of_every_figure_and_what_pages_compute_with(wheel):
     with zipfile.ZipFile(wheel) as file:
-        kept = {re.sub(r"-\w{16}\.frames$", "", name) for name in file.namelist() if name.endswith(".frames")}
+        names = file.namelist()
+    assert "traced/js/traced.js" in names
+    files = {re.sub(r"-\w{16}\.frames$", "", name) for name in names if name.endswith(".frames")}
+    kept = {name for name in files if not re.search(r"-trace-\d+$", name)}
+    assert len(files - kept) == 3  # of attention-map
     assert kept == {f"why_attention/figures/frames/{name}" for names in SHOWN.values() for name in names}
 
 
