@@ -54,7 +54,8 @@ function makeSlider(control, title, { changed, refuse, valueNow, words }) {
     const next = { 1: values.find((value) => value > current), "-1": values.filter((value) => value < current).at(-1) }[ARROWS[event.key]];
     if (next === undefined || (values.includes(current) && !free)) return;
     event.preventDefault();
-    changed(name, next);
+    input.value = values.indexOf(next);
+    input.dispatchEvent(new Event("input", { bubbles: true }));
   });
   function show(value) {
     current = value;
