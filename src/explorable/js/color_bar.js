@@ -83,7 +83,7 @@ export function makeColorBars(row, words) {
     const drawn = `${key} ${area} ${left} ${right} ${zeros} ${seen}`;
     if (bar.drawn === drawn) return;
     bar.drawn = drawn;
-    bar.element.style.cssText = `grid-area: ${area}; padding-left: ${left}px`;
+    bar.element.style.cssText = `grid-area: ${area}; margin-left: ${left}px`;
     const { kind, svg } = drawBar(panels[0].panel, limits, { width: right - left, key: zeros ? widthOf(words.none) + SWATCH : 0 });
     bar.element.className = `color-bar ${kind}`;
     bar.element.replaceChildren(svg, ...(zeros ? [makeKey(words, seen)] : []));

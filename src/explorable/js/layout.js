@@ -6,10 +6,10 @@ import { element } from "./elements.js";
 import { KINDS } from "./kinds.js";
 
 const { columns: COLUMNS, gap: GAP } = LOOK.stage; // a panel takes all columns, a half, a third or a quarter
-const TALL = { wide: [360, 200, 130], narrow: [330, 165, 90] }; // pixels of a plot, with one line of them, two, or more
+const TALL = { wide: [360, 200, 165], narrow: [330, 165, 90] }; // pixels of a plot, with one line of them, two, or more
 const NARROW = 600; // pixels: the stage of a phone
 // a line of squares is so many times as high as another, if all are to stand on one screen; where it is not the only one
-const [SQUARE, SQUARES] = [{ wide: 2, narrow: 2.5 }, 1.3];
+const [SQUARE, SQUARES] = [{ wide: 1.45, narrow: 2.5 }, 1.3];
 const LEAST = 0.8; // of its part of a line a panel keeps, where another needs more
 const PAPER = 640; // pixels: as wide as a sheet of paper, without its margins
 const TWEEN = 150; // milliseconds: a state that the next follows sooner is not tweened into
@@ -97,15 +97,23 @@ export function makeStage({ panels: specs, rows }, words) {
     });
     return drawn;
   }
-  // How high the plots of each line of each row are: as high as lets all of them stand on one screen.
+  // How high the plots of each line of each row are: as high as lets all of them stand on one screen. Squares are no higher
+  // than they are wide, and leave the rest to the other lines.
   function heightsOf(inLines) {
-    const square = ({ panels }) => panels.some((panel) => panel.square);
+    const lines = inLines.flat();
     const room = width < NARROW ? "narrow" : "wide";
-    const weightOf = (line, lines) => (square(line) ? (lines.filter(square).length > 1 ? SQUARES : SQUARE[room]) : 1);
-    const weights = inLines.map((lines) => lines.map((line) => weightOf(line, lines)));
-    const all = Math.floor(weights.flat().reduce((sum, weight) => sum + weight, 0));
-    const heights = TALL[room];
-    return weights.map((row) => row.map((weight) => Math.min(heights[0], weight * heights[Math.min(all, heights.length) - 1])));
+    const [highest, high, low] = TALL[room];
+    if (lines.length === 1) return [[highest]];
+    const isSquare = ({ panels }) => panels.some((panel) => panel.square);
+    const square = lines.filter(isSquare).length > 1 ? SQUARES : SQUARE[room];
+    const weights = lines.map((line) => (isSquare(line) ? square : 1));
+    const total = (numbers) => numbers.reduce((sum, one) => sum + one, 0);
+    const each = total(weights) > 2 ? low : high;
+    const widest = ({ panels, side }) => (panels.every((panel) => panel.square) ? share(side) : highest);
+    const fitting = lines.map((line, i) => Math.min(weights[i] * each, widest(line)));
+    const left = (each * total(weights) - total(fitting)) / lines.filter((line) => !isSquare(line)).length;
+    const heights = new Map(lines.map((line, i) => [line, isSquare(line) ? fitting[i] : Math.min(high, fitting[i] + left)]));
+    return inLines.map((row) => row.map((line) => heights.get(line)));
   }
   function draw(view) {
     const inLines = inRows.map(linesOf);

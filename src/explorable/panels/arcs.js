@@ -4,11 +4,12 @@ import { textAt } from "../js/axis.js";
 import { node, set } from "../js/elements.js";
 import { STRIDES } from "../js/keys.js";
 import { KINDS } from "../js/kinds.js";
+import { cellName, matrixWords } from "../js/matrix_words.js";
 import { amountText } from "../js/numbers.js";
 
-const FIRST_WORD = 36; // pixels above the first word
+const FIRST_WORD = 34; // pixels above the first word, as many as above a heatmap
 const CLOSEST = 10; // pixels from word to word
-const [FARTHEST, LARGEST] = [40, 13]; // pixels from word to word, and of a letter's height, at most
+const LARGEST = 13; // pixels of a letter's height, at most
 const WIDE = 8; // pixels of a letter's width
 const SHORTEST_ARC = 46; // pixels between the columns, at least
 const DOWNWARDS = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10 };
@@ -20,7 +21,7 @@ class Arcs {
     this.panel = panel;
     this.words = words;
     this.element = this.surface = node("svg");
-    this.margins = [panel.letters.column_words * WIDE + 6, panel.letters.row_words * WIDE + 6];
+    this.margins = [panel.letters.columns * WIDE + 6, panel.letters.rows * WIDE + 6];
     this.narrowest = this.margins[0] + this.margins[1] + SHORTEST_ARC;
   }
 
@@ -33,9 +34,10 @@ class Arcs {
     const limits = view.at(panel.weight.limits).values;
     const { shape, values } = view.at(panel.matrix);
     [this.shape, this.values] = [shape, values];
-    [this.rowWords, this.columnWords] = [panel.row_words, panel.column_words].map((slot) => view.at(slot).split(" "));
+    [this.rowWords, this.columnWords] = matrixWords(panel, view);
     const height = Math.max(tall, CLOSEST * panel.most); // whatever the number of words, so that nothing below shifts
-    this.gap = Math.min(FARTHEST, height / Math.max(...shape));
+    this.gap = height / Math.max(...shape);
+    this.rows = { height, each: this.gap };
     this.ends = [this.margins[0], size - this.margins[1]];
     set(this.surface, "viewBox", `0 0 ${size} ${FIRST_WORD + height + 8}`);
     this.texts = {
@@ -153,12 +155,8 @@ class Arcs {
     this.texts.row.forEach((text, i) => text.classList.toggle("lit", Boolean(shown) && i + 1 === pick.row));
     this.texts.column.forEach((text, j) => text.classList.toggle("lit", Boolean(shown) && j + 1 === pick.column));
     if (!shown) return null;
-    const say = (text) => ({
-      place: named.join(words.comma),
-      said: [{ color: this.isOpen() ? panel.color : null, mark: panel.mark, text }],
-    });
-    const naming = (name, number, listed) => `${name} ${number}: ${listed[number - 1]}`;
-    const named = [naming(panel.rows, pick.row, this.rowWords), naming(panel.columns, pick.column, this.columnWords)];
+    const place = cellName(panel, [this.rowWords, this.columnWords], pick, words);
+    const say = (text) => ({ place, said: [{ color: this.isOpen() ? panel.color : null, mark: panel.mark, text }] });
     if (!this.isOpen()) return say(`${this.rowWords[pick.row - 1]} ← ${panel.through}`);
     const from = this.strongest(pick.row);
     const most = `${this.rowWords[pick.row - 1]} ← ${this.columnWords[from - 1]} ${amountText(this.at(pick.row, from), panel.weight)}`;

@@ -11,12 +11,10 @@ from ..frames import Frames, View
 from ..look import COLORS, check_look
 from ..source import Add
 from ..text import Words
+from .matrix_words import add_matrix_words, check_matrix_words, matrix_words
 from .panel import AddWords, Panel
-from .words_text import words_text
 
 __all__ = ["Arcs"]
-
-SIDES = ("row_words", "column_words")  # in the order of the matrix's axes
 
 
 @dataclass(frozen=True)
@@ -50,8 +48,7 @@ class Arcs(Panel):
             "title": str(self.title),
             "rows": str(self.rows),
             "columns": str(self.columns),
-            "row_words": add_words(words_text(self.row_words, where), f"{where} row words"),
-            "column_words": add_words(words_text(self.column_words, where), f"{where} column words"),
+            **add_matrix_words(self, add_words, where),
             "weight": self.scale.spec(add, f"{where} scale"),  # no scale of colours
             "matrix": add(self.matrix, where, (None, None), **self.scale.precision),
             "through": str(self.through),
@@ -61,21 +58,16 @@ class Arcs(Panel):
 
     def check(self, spec: dict, frames: Frames, where: str) -> None:
         self.scale.check(spec["weight"], frames, where)
-        spec["most"] = 1  # words in a column, for which the browser leaves room, so that nothing shifts
-        spec["letters"] = dict.fromkeys(SIDES, 1)  # of the longest word
-        for axis, key in enumerate(SIDES):
-            for view in frames.views(spec["matrix"], spec[key]):
-                words, count = view.words(spec[key]).split(), view.array(spec["matrix"]).shape[axis]
-                if len(words) != count:
-                    raise ValueError(f"{where} has {len(words)} {key} for {count}: as many are needed")
-                spec["most"] = max(spec["most"], count)
-                spec["letters"][key] = max(spec["letters"][key], *map(len, words))
+        # what the browser leaves room for at every setting, so that nothing shifts
+        shapes = [view.array(spec["matrix"]).shape for view in frames.views(spec["matrix"])]
+        spec["most"] = max(map(max, shapes))  # words in a column
+        words = check_matrix_words(spec, frames, where)
+        spec["letters"] = {side: max(map(len, each), default=1) for side, each in words.items()}  # of the longest word
 
     def at(self, spec: dict, view: View) -> dict:
         """The weights, and the words of both columns."""
-        words = [view.words(spec[key]).split() for key in SIDES]
         limits, matrix = view.array(spec["weight"]["limits"]), view.array(spec["matrix"])
-        return {"kind": self.kind, "limits": limits, "matrix": matrix, "rowWords": words[0], "columnWords": words[1]}
+        return {"kind": self.kind, "limits": limits, "matrix": matrix, **matrix_words(spec, view)}
 
     def draw(self, spec: dict, view: View, axes: Any) -> None:
         shown = self.at(spec, view)

@@ -4,6 +4,7 @@ import { textAt } from "../js/axis.js";
 import { colorAt } from "../js/color_bar.js";
 import { element, node, renew, set } from "../js/elements.js";
 import { KINDS } from "../js/kinds.js";
+import { cellName, matrixWords } from "../js/matrix_words.js";
 import { amountText } from "../js/numbers.js";
 import { ticksOf } from "../js/ticks.js";
 import { tween } from "../js/tween.js";
@@ -11,7 +12,7 @@ import LOOK from "../look.json" with { type: "json" };
 
 const TOP = 34; // pixels above the matrix, for title and name of the rows
 const AFTER = 3; // pixels at the right, for the ring of a cell
-const LETTER = 7; // pixels: how wide a letter of a tick is, at most
+const LETTER = 8; // pixels: how wide a letter of a tick is, at most
 const NUMBERS = { log10: false }; // of rows and columns, as an axis
 const WORDS_APART = 12; // pixels from word to word, at least: with less, some are left out
 const [SIZE, SMALLEST] = [12, 7]; // pixels: letters shrink before any is left out, for without it the text would be another
@@ -60,10 +61,10 @@ class Heatmap {
     return { now: [scale.limits, matrix, ...(companion ? [companion.matrix] : [])], later: [] };
   }
 
-  // Heatmaps that stand beside each other and name their rows alike have the same rows: the first of them says which.
-  sharesRows(first) {
-    const [one, other] = [this.panel, first.panel];
-    return first !== this && first instanceof Heatmap && one.rows === other.rows && Boolean(one.row_words) === Boolean(other.row_words);
+  // Panels that stand beside each other and name their rows alike have the same rows: the first of them says which.
+  sharesRows({ panel: other }) {
+    const one = this.panel;
+    return one !== other && one.rows === other.rows && Boolean(one.row_words) === Boolean(other.row_words);
   }
 
   beside(first) {
@@ -72,23 +73,24 @@ class Heatmap {
 
   draw(view, { width: size, height: tall, first }) {
     const { panel, below } = this;
-    const wordsAt = (slot) => (slot ? view.at(slot).split(" ") : null);
     const limits = view.at(panel.scale.limits).values;
     this.element.classList.toggle("faint", panel.faint_at !== null && view.value(panel.faint_at[0]) === panel.faint_at[1]);
     const { shape, values } = view.at(panel.matrix);
     this.companion = panel.companion && view.at(panel.companion.matrix).values;
-    [this.rowWords, this.columnWords] = [wordsAt(panel.row_words), wordsAt(panel.column_words)];
+    [this.rowWords, this.columnWords] = matrixWords(panel, view);
     const left = this.beside(first) - AFTER;
     const side = Math.max(1, Math.min(size - left - AFTER, tall));
     this.widest = left + side;
-    const height = side * Math.min(1, panel.tallest); // whatever its shape, so that nothing below shifts
-    this.cell = Math.min(side / shape[1], height / shape[0]);
-    const [bottom, right] = shape.map((count, axis) => [TOP, left][axis] + Math.round(this.cell * count));
+    const rows = this.sharesRows(first) ? first.rows : null; // where those of arcs stand
+    const height = rows?.height ?? side * Math.min(1, panel.tallest); // whatever its shape, so that nothing below shifts
+    const high = rows?.each ?? Math.min(side / shape[1], height / shape[0]);
+    this.cell = { width: Math.min(side / shape[1], high), height: high };
+    const [bottom, right] = [TOP + Math.round(high * shape[0]), left + Math.round(this.cell.width * shape[1])];
     this.box = { left, top: TOP, right, bottom };
     this.place(shape);
     this.paint(values, shape, limits);
     set(this.surface, "viewBox", `0 0 ${size} ${TOP + Math.round(height) + below + 40}`);
-    this.frame(`${shape} ${left} ${side} ${this.rowWords} ${this.columnWords}`);
+    this.frame(`${shape} ${left} ${side} ${height} ${this.rowWords} ${this.columnWords}`);
     return { kind: "heatmap", limits, shape, values, rowWords: this.rowWords ?? [], columnWords: this.columnWords ?? [] };
   }
 
@@ -126,11 +128,11 @@ class Heatmap {
     tween(this.canvas, (share) => show(before && share < 1 ? now.map((channel, i) => before[i] + (channel - before[i]) * share) : now));
   }
 
-  // The numbers of the rows or columns that have a tick: as many as their words, or round ones, have room.
-  ticked(words, count) {
-    if (!words) return [...new Set([1, ...ticksOf(NUMBERS, [1, count], this.cell * count, () => NUMBERS_APART, true).map(({ at }) => at)])];
+  // The numbers of the rows or columns that have a tick: as many as their words, or round ones, have room; size: of each.
+  ticked(words, count, size) {
+    if (!words) return [...new Set([1, ...ticksOf(NUMBERS, [1, count], size * count, () => NUMBERS_APART, true).map(({ at }) => at)])];
     const apart = this.isLettered(words) ? SMALLEST : WORDS_APART;
-    return words.map((_, i) => i + 1).filter((number) => (number - 1) % Math.ceil(apart / this.cell) === 0);
+    return words.map((_, i) => i + 1).filter((number) => (number - 1) % Math.ceil(apart / size) === 0);
   }
 
   // A word or a number at a row or column; a word in its colour.
@@ -138,7 +140,7 @@ class Heatmap {
     const color = words && this.panel.word_colors?.[words[number - 1]];
     const text = textAt(color ? `tick word ${color}` : "tick", x, y, anchor, words?.[number - 1] ?? number);
     if (words && this.isLettered(words))
-      text.setAttribute("style", `font-size: ${Math.min(SIZE, Math.max(SMALLEST, this.cell - 0.5)).toFixed(1)}px`);
+      text.setAttribute("style", `font-size: ${Math.min(SIZE, Math.max(SMALLEST, this.cell.width - 0.5)).toFixed(1)}px`);
     return text;
   }
 
@@ -149,15 +151,15 @@ class Heatmap {
   ticks() {
     const { box, cell, band, rowWords, columnWords } = this;
     const [rows, columns] = this.shape;
-    const row = (i) => this.tick(rowWords, i, box.left - 6 - band, box.top + (i - 0.5) * cell + 4, "end");
-    const middle = (j) => box.left + (j - 0.5) * cell;
+    const row = (i) => this.tick(rowWords, i, box.left - 6 - band, box.top + (i - 0.5) * cell.height + 4, "end");
+    const middle = (j) => box.left + (j - 0.5) * cell.width;
     const column = (j) => this.tick(columnWords, j, Math.max(LETTER / 2, middle(j)), box.bottom + 15 + band, "middle");
     const standing = (j) => {
       const transform = `translate(${middle(j) + 4},${box.bottom + 6 + band}) rotate(-90)`; // to be read from below
       return node("g", { transform }, this.tick(columnWords, j, 0, 0, "end"));
     };
-    const rowTicks = box.left ? this.ticked(rowWords, rows).map(row) : [];
-    return [...this.ticked(columnWords, columns).map(this.standing ? standing : column), ...rowTicks];
+    const rowTicks = box.left ? this.ticked(rowWords, rows, cell.height).map(row) : [];
+    return [...this.ticked(columnWords, columns, cell.width).map(this.standing ? standing : column), ...rowTicks];
   }
 
   // The colours of the words, along rows and columns.
@@ -166,8 +168,9 @@ class Heatmap {
     const { word_colors } = this.panel;
     if (!word_colors) return [];
     const band = (words, place) => (words ?? []).map((word, i) => node("rect", { class: `band ${word_colors[word]}`, ...place(i) }));
-    const rows = band(this.rowWords, (i) => ({ x: box.left - 3 - BAND, y: box.top + i * cell + 0.5, width: BAND, height: cell - 1 }));
-    const columns = band(this.columnWords, (j) => ({ x: box.left + j * cell + 0.5, y: box.bottom + 3, width: cell - 1, height: BAND }));
+    const [x, y] = [(j) => box.left + j * cell.width + 0.5, (i) => box.top + i * cell.height + 0.5];
+    const rows = band(this.rowWords, (i) => ({ x: box.left - 3 - BAND, y: y(i), width: BAND, height: cell.height - 1 }));
+    const columns = band(this.columnWords, (j) => ({ x: x(j), y: box.bottom + 3, width: cell.width - 1, height: BAND }));
     return [...(box.left ? rows : []), ...columns];
   }
 
@@ -186,7 +189,7 @@ class Heatmap {
     const { box, cell } = this;
     const [rows, columns] = this.shape;
     if (px < box.left || px > box.right || py < box.top || py > box.bottom) return null;
-    return { row: within(Math.ceil((py - box.top) / cell), rows), column: within(Math.ceil((px - box.left) / cell), columns) };
+    return { row: within(Math.ceil((py - box.top) / cell.height), rows), column: within(Math.ceil((px - box.left) / cell.width), columns) };
   }
 
   step(pick, key) {
@@ -210,17 +213,16 @@ class Heatmap {
     const shown = pick && "row" in pick && pick.row <= rows && pick.column <= columns;
     for (const part of [this.ring, ...this.lanes]) set(part, "display", shown ? "inline" : "none");
     if (!shown) return null;
-    const place = { x: box.left + (pick.column - 1) * cell, y: box.top + (pick.row - 1) * cell, width: cell, height: cell };
+    const place = { x: box.left + (pick.column - 1) * cell.width, y: box.top + (pick.row - 1) * cell.height, ...cell };
     for (const [name, number] of Object.entries(place)) this.ring.setAttribute(name, number.toFixed(1));
     for (const lane of this.lanes) set(lane, "d", this.laneOf(place));
     const at = (pick.row - 1) * columns + pick.column - 1;
     const [value, companion] = [this.values[at], this.companion?.[at] ?? -Infinity];
     const said = [value === -Infinity ? words.none : `${panel.scale.label} ${amountText(value, panel.scale)}`];
     if (value !== -Infinity && companion !== -Infinity) said.push(`${panel.companion.label} ${companion}`);
-    const naming = (name, number, listed) => (listed ? `${name} ${number}: ${listed[number - 1]}` : `${name} = ${number}`);
-    const named = [naming(panel.rows, pick.row, this.rowWords), naming(panel.columns, pick.column, this.columnWords)];
     const text = panel.title + words.is + said.join(words.comma);
-    return { place: named.join(words.comma), said: [{ color: panel.color, mark: panel.mark, text }] };
+    const cellAt = cellName(panel, [this.rowWords, this.columnWords], pick, words);
+    return { place: cellAt, said: [{ color: panel.color, mark: panel.mark, text }] };
   }
 
   table() {

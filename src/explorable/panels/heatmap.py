@@ -11,12 +11,10 @@ from ..frames import Frames, View
 from ..look import COLORMAP, COLORS, SHADES, check_look
 from ..source import Add
 from ..text import Words
+from .matrix_words import add_matrix_words, check_matrix_words, matrix_words
 from .panel import AddWords, Panel
-from .words_text import words_text
 
 __all__ = ["Companion", "Heatmap"]
-
-WORDS = {"rows": "row_words", "columns": "column_words"}  # in the order of the matrix's axes
 
 
 @dataclass(frozen=True)
@@ -65,9 +63,7 @@ class Heatmap(Panel):
             "title": str(self.title),
             "rows": str(self.rows),
             "columns": str(self.columns),
-            "row_words": self.row_words and add_words(words_text(self.row_words, where), f"{where} row words"),
-            "column_words": self.column_words
-            and add_words(words_text(self.column_words, where), f"{where} column words"),
+            **add_matrix_words(self, add_words, where),
             "scale": self.scale.spec(add, f"{where} scale"),
             "colormap": COLORMAP,
             "matrix": add(self.matrix, where, (None, None), **self.scale.precision),
@@ -100,21 +96,18 @@ class Heatmap(Panel):
         # what the browser leaves room for at every setting, so that nothing shifts
         spec["tallest"] = max(rows / columns for rows, columns in shapes)
         spec["zeros"] = any(bool(np.isneginf(matrix).any()) for matrix in matrices)
-        spec["letters"] = {"rows": len(str(max(rows for rows, _ in shapes))), "columns": 0}  # of the longest word
-        for axis, (axes, key) in enumerate(WORDS.items()):
-            for view in frames.views(spec["matrix"], spec[key]) if spec[key] else []:
-                words, count = view.words(spec[key]).split(), view.array(spec["matrix"]).shape[axis]
-                if len(words) != count:
-                    raise ValueError(f"{where} has {len(words)} {key} for {count}: as many are needed")
-                spec["letters"][axes] = max(spec["letters"][axes], *map(len, words))
-                if unknown := sorted(set(words) - set(self.word_colors or words)):
-                    raise ValueError(f"{where} has {unknown} among its {key}: word_colors has none for them")
+        words = check_matrix_words(spec, frames, where)
+        numbers = {"rows": len(str(max(rows for rows, _ in shapes))), "columns": 0}  # those of columns lie
+        # of the longest word
+        spec["letters"] = {side: max(map(len, each), default=numbers[side]) for side, each in words.items()}
+        for side, each in words.items():
+            if unknown := sorted(each - set(self.word_colors or each)):
+                raise ValueError(f"{where} has {unknown} among the words of its {side}: word_colors has none for them")
 
     def at(self, spec: dict, view: View) -> dict:
         """The matrix as drawn, and the words of its rows and columns."""
-        words = [view.words(spec[key]).split() if spec[key] else [] for key in WORDS.values()]
         limits, matrix = view.array(spec["scale"]["limits"]), view.array(spec["matrix"])
-        return {"kind": self.kind, "limits": limits, "matrix": matrix, "rowWords": words[0], "columnWords": words[1]}
+        return {"kind": self.kind, "limits": limits, "matrix": matrix, **matrix_words(spec, view)}
 
     def draw(self, spec: dict, view: View, axes: Any) -> None:
         shown = self.at(spec, view)

@@ -8,7 +8,9 @@ import math
 import random
 from functools import cache
 from itertools import takewhile
+from typing import Any
 
+import numpy as np
 import torch
 
 from explorable import Arcs, Axis, Choice, Companion, Control, Explorable, Heatmap, Lines, Sentence, Series, Text
@@ -103,9 +105,21 @@ def median(model: str, length: int) -> float:
     return exact_matches(model)[:, LENGTHS.index(length)].median().item()
 
 
+def line_height(n: int, attention: bool) -> list[float]:
+    """Return how high the median line of a model is at a length, tested or not."""
+    return [np.interp(n, LENGTHS, exact_matches(model(attention)).median(0).values).item()]
+
+
 def share(n: int, attention: bool) -> str:
     """Return the median exact match at a length as text; a dash where that length was not tested."""
     return f"{median(model(attention), n):.2f}" if n in LENGTHS else "—"
+
+
+def first_failed() -> int:
+    """Return the least length of which no median translates a single sentence without error."""
+    return next(
+        length for length in LENGTHS if not any(median(model(attention), length) for attention in (False, True))
+    )
 
 
 def longest_right(model: str) -> int:
@@ -123,75 +137,70 @@ def steps(model: str) -> str:
 
 # The figure
 
-WEIGHT = Axis(Text(zh="权重", en="weight"), (-2, 0), symbol="α_{ij}", log10=True, resolution=0.005)
+WEIGHTS: dict[str, Any] = {  # as arcs and as a matrix
+    "matrix": log_weights,
+    "rows": Text(zh="译文", en="translation"),
+    "columns": Text(zh="原文", en="source"),
+    "scale": Axis(Text(zh="权重", en="weight"), (-2, 0), symbol="α_{ij}", log10=True, resolution=0.005),
+    "row_words": words_written,
+    "column_words": lambda n: sentence(n).source,
+}
 
 
 def figure() -> Explorable:
     """Return the figure in the page's language."""
     return Explorable(
         "alignment",
-        title=Text(zh="软对齐突破瓶颈，但也有尽头", en="A soft alignment holds on longer than the bottleneck"),
+        title=Text(
+            zh=f"软对齐突破瓶颈：训练句长上限 {LONGEST} 词，注意力撑得更久",
+            en=f"Trained on up to {LONGEST} words, soft alignment holds on longer than the bottleneck",
+        ),
         caption=Text(
-            zh="弧线和格子是同一组权重：写一个译文词时，看原文各词多少。",
-            en="Arcs and cells are the same weights: how much each word written looks at each source word.",
+            zh="弧线和格子是同一组权重：写一个译文词时，原文各词各占多少。",
+            en="Arcs and cells show the same weights: how much each word of the translation looks at each source word.",
         ),
         how_to_read=Text(
-            zh="弧线图的左列是原文，右列是模型逐个写出的译文；弧线越粗，写右边那个词时分给左边那个词的注意力权重越大。"
-            "指着一个词，就只剩它的弧线，右边的格子也会标出来。写错的词前面有星号。矩阵的列是原文的词（键 j），行是译文的词"
-            "（查询 i），颜色是同一个权重，对数刻度，每行加起来恰为 1。译文用一种造出来的语言（名词以 o 结尾，形容词以 a，量词以 i），"
+            zh="左列是原文，右列是模型逐个写出的译文；弧线越粗，写右边那个词时分给左边那个词的注意力权重越大。"
+            "指着一个词，就只剩它的弧线，右边的格子也会标出来。写错的词前面有星号。矩阵的行就是右列的词（查询 i），列是原文的词"
+            "（键 j），颜色是同一个权重，对数刻度，每行加起来恰为 1。译文用一种造出来的语言（名词以 o 结尾，形容词以 a，量词以 i），"
             "短语里的次序倒过来，所以正确的弧线在短语里两两交叉。固定瓶颈没有注意力权重：所有的词都从一个向量 c 里过，"
             "没有一条路径只通向某一个词，矩阵就画成斜纹。"
             f"曲线图的横轴是句长，纵轴是整句正确率，每个句长测 {TESTED} 句；细线是三个随机种子，粗线是它们的中位数，"
-            f"竖的虚线是训练中最长的句子（{LONGEST} 个词）和当前的句子。",
-            en="Arcs lead from the words of the source, at their left, to those that the model writes, one by one; the wider an "
-            "arc, the more attention weight goes to the source word while the other is written. Point at a word, and only its "
-            "arcs are left, and its cell is marked. A star stands before a wrong word. Columns of the matrix are the words of "
-            "the source (keys j), rows the words written (queries i); colour is the same weight, on a logarithmic scale, and "
-            "each row adds up to exactly 1. The translation, in a made-up language (nouns end in o, adjectives in a, "
-            "quantifiers in i), turns each phrase round, so right arcs cross within a phrase. The fixed bottleneck has no "
-            "weights: all words pass through one vector c, no path leads to one word only, and the matrix is hatched. In the "
-            "plot: across, the length of a sentence; upwards, the share of sentences without any mistake, of "
-            f"{TESTED} at each length. Thin lines are three random seeds, bold ones their median; dashed verticals are the "
-            f"longest sentences of training ({LONGEST} words) and the current sentence.",
+            f"竖的虚线是训练句长上限（{LONGEST} 个词），灰圈是当前的句长。",
+            en="The left column is the source, the right one what the model writes, word by word. The wider an arc, the more "
+            "attention weight the source word gets while the other is written. Point at a word to see only its arcs and "
+            "its cell. A star marks a wrong word. The rows of the matrix are the words of the right column (queries i), its columns the "
+            "words of the source (keys j); colour shows the same weight on a logarithmic scale, and each row adds up to exactly 1. "
+            "The translation is in a made-up language (nouns end in o, adjectives in a, quantifiers in i) that reverses "
+            "the order within a phrase, so correct arcs cross within a phrase. The fixed bottleneck has no attention weights: "
+            "every word passes through one vector c, no path leads to a single word, and the matrix is hatched. The plot shows "
+            f"the share of sentences without any mistake, out of {TESTED} at each length. Thin lines are three random "
+            f"seeds, bold lines their median; the dashed vertical marks the longest training sentences ({LONGEST} words), "
+            "the grey ring the current length.",
         ),
         limits=Text(
             zh="这是编出来的语言，没有歧义。两个翻译器都不大，固定的向量加宽以后也许会好一些。"
             "权重落在对的词上，说明对齐对了，不说明译文靠的就是它。",
             en="The language is made up and has no ambiguities. Both translators are small, and a wider fixed vector might do "
-            "better. Weights on the right words say that the alignment is right, not that the translation rests on it.",
+            "better. Weights on the right words show that the alignment is right, not that the translation relies on it.",
         ),
         controls=[
             Control("n", SHOWN, label=Text(zh="原文的词数", en="words of the source"), symbol="n", start=8),
             Control("attention", [False, True], label=Text(zh="有注意力", en="with attention"), start=True),
         ],
         panels=[
-            Arcs(
-                log_weights,
-                title=Text(zh="弧线", en="arcs"),
-                rows=Text(zh="译文", en="translation"),
-                columns=Text(zh="原文", en="source"),
-                scale=WEIGHT,
-                row_words=words_written,
-                column_words=lambda n: sentence(n).source,
-                through="c",
-                mark="triangle",
-            ),
+            Arcs(title=Text(zh="弧线", en="arcs"), through="c", mark="triangle", **WEIGHTS),
             Heatmap(
-                log_weights,
                 title=Text(zh="对齐", en="alignment"),
-                rows=Text(zh="译文", en="translation"),
-                columns=Text(zh="原文", en="source"),
-                scale=WEIGHT,
-                row_words=words_written,
-                column_words=lambda n: sentence(n).source,
                 companion=Companion(right_places, Text(zh="对应的词 j =", en="the right word is j =")),
+                **WEIGHTS,
             ),
             Lines(
                 title=Text(zh="整句正确率随句长的变化", en="Sentences without a mistake against length"),
                 x=Axis(
                     Text(zh="句长", en="length of the sentence"), (0, 25), symbol="n", unit=Text(zh="词", en="words")
                 ),
-                y=Axis(Text(zh="整句正确率", en="sentences without a mistake"), (-0.02, 1.02), resolution=0.01),
+                y=Axis(Text(zh="整句正确率", en="sentences without a mistake"), (-0.02, 1.09), resolution=0.01),
                 series=[
                     Series(
                         lambda: exact_matches("attention"),
@@ -204,27 +213,28 @@ def figure() -> Explorable:
                         lambda: exact_matches("bottleneck"), LENGTHS, Text(zh="固定瓶颈", en="bottleneck"), "vermilion"
                     ),
                     Series(
-                        [0, 1],
+                        [0, 0.2],  # no higher, so that names of lines stand above it
                         [LONGEST, LONGEST],
-                        Text(zh="训练上限", en="training ends"),
+                        Text(zh="训练句长上限", en="training ends"),
                         "grey",
                         "square",
                         dashed=True,
                     ),
-                    Series([0, 1], lambda n: [n, n], Text(zh="现在", en="now"), "grey", "wedge", dashed=True),
+                    Series(line_height, lambda n: [n], Text(zh="现在", en="now"), "grey", "circle"),
                 ],
             ),
         ],
         rows=[3],
         sentence=Sentence(
             Text(
-                zh=f"{{model}}写对 {{n}} 个词里的 {{right}} 个；这个句长的整句正确率是 {{share}}（训练句长上限 {LONGEST}）。",
-                en="{model} gets {right} of {n} words right; {share} of sentences this long have no mistake "
-                f"(training ended at {LONGEST} words).",
+                zh="{model}写对 {n} 个词里的 {right} 个；这个句长的整句正确率是 {share}"
+                f"（训练句长上限 {LONGEST} 词，{first_failed()} 词起几乎为 0）。",
+                en="{model} gets {right} of {n} words right; {share} of such sentences are flawless "
+                f"(training ended at {LONGEST} words; from {first_failed()}, almost none are).",
             ),
             model=Choice(
                 lambda attention: int(attention),
-                [Text(zh="固定瓶颈", en="The fixed bottleneck"), Text(zh="注意力", en="Attention")],
+                [Text(zh="固定瓶颈", en="The bottleneck"), Text(zh="注意力", en="Attention")],
             ),
             right=words_right,
             share=share,
@@ -234,18 +244,18 @@ def figure() -> Explorable:
                 zh="{weights}{hits}{then}{mass}{end}"
                 f"训练中的句子最长 {LONGEST} 个词；在这个句长上，注意力的整句正确率是 {{attention_longest}}，固定瓶颈是 {{bottleneck_longest}}。"
                 f"整句正确率不低于 {NEARLY_ALL} 的，注意力到 {{attention_lasts}} 个词为止，固定瓶颈到 {{bottleneck_lasts}} 个词为止；"
-                f"到 {LENGTHS[-1]} 个词，注意力也只有 {{attention_far}}（三个种子的中位数）。"
+                f"到 {LENGTHS[-1]} 个词，注意力也只有 {{attention_far}}（均为三个种子的中位数）。"
                 "两个翻译器按同一条规则停止训练：留出句子上的损失不再改善，就降低学习率；"
                 f"降过 {FALLS} 次仍不再改善，训练就停止：注意力 {{attention_steps}} 步，固定瓶颈 {{bottleneck_steps}} 步。",
                 en="{weights}{hits}{then}{mass}{end}"
-                f"The longest sentences of training have {LONGEST} words; of those attention translates "
-                "{attention_longest} without a mistake, the bottleneck {bottleneck_longest}. "
-                f"At least {NEARLY_ALL} come out all right up to "
+                f"The longest training sentences have {LONGEST} words: attention translates {{attention_longest}} of them without a "
+                "mistake, the bottleneck {bottleneck_longest}. "
+                f"At least {NEARLY_ALL} of the sentences are flawless up to "
                 "{attention_lasts} words with attention, up to {bottleneck_lasts} through the bottleneck; at "
                 f"{LENGTHS[-1]} words attention too is down to {{attention_far}} (medians of three seeds). "
-                "One rule ended training for both: where the loss on sentences held out no longer improved, the learning rate "
-                f"was lowered, and where it had been lowered {FALLS} times already, training ended: after {{attention_steps}} "
-                "steps with attention, {bottleneck_steps} through the bottleneck.",
+                "The same rule stopped both trainings: whenever the loss on held-out sentences stopped improving, the learning "
+                f"rate was lowered; after {FALLS} such cuts training stopped: after {{attention_steps}} steps with attention, "
+                "{bottleneck_steps} through the bottleneck.",
             ),
             weights=Choice(
                 lambda attention: int(attention),
