@@ -94,7 +94,7 @@ def test_the_lines_are_the_stored_results(figure):
         x, y = figure.line(LINES, label)
         expected = [run["measured"]["exact_match"] for run in runs if run["settings"]["model"] == model]
         assert x.tolist() == translation.LENGTHS and np.abs(y - np.array(expected)).max() <= 0.0051
-    assert (figure.line(LINES, "训练上限")[0] == translation.LONGEST).all()
+    assert (figure.line(LINES, "训练句长上限")[0] == translation.LONGEST).all()
     assert (figure.line(LINES, "现在", n=24)[0] == 24).all()
 
 

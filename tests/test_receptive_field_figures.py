@@ -97,7 +97,7 @@ def reach(k, depth, growth, mode):
 def test_the_curves_are_the_sum_over_the_layers(field):
     for values in field.settings("k", "mode"):
         for growth, label in GROWTHS.items():
-            x, y = field.line(1, label, **values)
+            x, y = field.line(1, str(label), **values)
             np.testing.assert_allclose(10**x, CURVE, rtol=2e-3)
             expected = [math.log10(reach(depth=depth, growth=growth, **values)) for depth in CURVE]
             np.testing.assert_allclose(y, expected, atol=HALF)
@@ -105,8 +105,8 @@ def test_the_curves_are_the_sum_over_the_layers(field):
 
 def test_the_curve_chosen_is_in_focus(field):
     focus = {one["label"]: one["focus"] for one in field.panels[1]["series"]}
-    assert focus == {label: ["growth", growth] for growth, label in GROWTHS.items()} | dict.fromkeys(
-        ["距离", "需要", "现在"]
+    assert focus == {str(label): ["growth", growth] for growth, label in GROWTHS.items()} | dict.fromkeys(
+        ["目标距离", "需要", "现在"]
     )
 
 
@@ -125,7 +125,7 @@ def test_the_depth_needed_stands_on_the_distance_where_the_sentence_says(field):
     for values in field.settings("k", "distance", "growth", "mode"):
         expected = int(field.words("needed", **values)), values["distance"]
         assert place(field, "需要", **values) == pytest.approx(expected, rel=2e-3)
-        x, y = field.line(1, "距离", **values)
+        x, y = field.line(1, "目标距离", **values)
         assert (10**x).tolist() == pytest.approx([CURVE[0], CURVE[-1]], rel=2e-3)
         assert (10**y).tolist() == pytest.approx(2 * [values["distance"]], rel=2e-3)
 
@@ -155,9 +155,7 @@ def test_the_sentence_in_words(field):
     assert field.detail(**values) == "3 层跨 43 个输入，读到其中 27 个。"
     set_language("en")
     english = Reading(receptive_field.figure())
-    assert (
-        english.sentence() == "A causal CNN with k = 3: depth 4 reaches 8 steps; a distance of 1000 needs 500 layers."
-    )
+    assert english.sentence() == "A causal CNN with k = 3: 4 layers reach 8 steps; 1000 steps take 500 layers."
     assert english.detail() == "At depth 4 an output spans 9 inputs and reads 9 of them."
 
 

@@ -1,7 +1,8 @@
 // The words of a matrix's rows and columns.
 
 // Those of both sides, null where they have numbers.
-export const matrixWords = ({ row_words, column_words }, view) => [row_words, column_words].map((slot) => (slot ? view.at(slot).split(" ") : null));
+export const matrixWords = ({ row_words, column_words }, view) =>
+  [row_words, column_words].map((slot) => (slot ? view.at(slot).split(" ") : null));
 
 // Where a picked cell is, in words.
 export function cellName({ rows, columns }, [rowWords, columnWords], { row, column }, { comma }) {

@@ -7,7 +7,7 @@ import { STRIDES } from "../js/keys.js";
 import { KINDS } from "../js/kinds.js";
 import { nearest } from "../js/nearest.js";
 import { amountText } from "../js/numbers.js";
-import { fill } from "../js/words.js";
+import { fill, widthOf } from "../js/words.js";
 import LOOK from "../look.json" with { type: "json" };
 
 const NEAREST_NODES = 8; // pixels from node to node across, at least; with less room panels stand under each other
@@ -75,13 +75,15 @@ class Graph {
     return { x, y, parts: [...parts, axisName(this.panel.x, (box.left + box.right) / 2, box.bottom + 38, "middle")] };
   }
 
-  // Where a panel has a colour, its title behind its mark.
+  // Where a panel has a colour, its title behind its mark, and what hollow nodes are behind theirs.
   title() {
-    const { color, mark, title } = this.panel;
+    const { color, mark, title, hollow } = this.panel;
     if (!color) return [];
-    const shape = node("path", { class: `series mark ${mark}`, d: `M5,-4.5${LOOK.marks[mark].path}` });
+    const sign = (kind, x) => node("path", { class: `${kind} ${mark}`, d: `M${x},-4.5${LOOK.marks[mark].path}` });
+    const next = 14 + widthOf(title) + 12;
+    const key = hollow ? [sign(`node hollow ${color}`, next), textAt("tick", next + 9, 0, "start", hollow)] : [];
     const place = `translate(${this.box.left - BARE},14)`;
-    return [node("g", { class: color, transform: place }, shape, textAt("heading", 14, 0, "start", title))];
+    return [node("g", { class: color, transform: place }, sign("series mark", 5), textAt("heading", 14, 0, "start", title), ...key)];
   }
 
   lineOf([from, to]) {

@@ -36,7 +36,8 @@ class Graph(Panel):
     nodes: a function that gives (N, 3): x, y and a number.  edges: a function that gives (E, 3): the node it leaves,
     the node it enters (counted from 0) and its strength from 0 to 1.  The number colours its node on the scale; a
     graph without a scale has one color and mark, and its nodes of number 0 are hollow.  lit: whether the last node's
-    path, all that it comes from, is in colour until the reader picks a node.  rounds: where the number is a round.
+    path, all that it comes from, is in colour until the reader picks a node.  hollow: what nodes of number 0 are, for the
+    key beside the title.  rounds: where the number is a round.
     y_axis: whether y has ticks and a name.
     """
 
@@ -50,6 +51,7 @@ class Graph(Panel):
     color: str | None = None
     mark: str = "circle"
     lit: bool = False
+    hollow: Words = ""
     rounds: Rounds | None = None
     y_axis: bool = True
 
@@ -67,6 +69,7 @@ class Graph(Panel):
             "color": self.color,
             "mark": self.mark,
             "lit": self.lit,
+            "hollow": str(self.hollow),
             "rounds": self.rounds
             and {"label": str(self.rounds.label), "now": add(self.rounds.now, f"{where} round", (1,))},
             "y_axis": self.y_axis,

@@ -200,7 +200,7 @@ def figure() -> Explorable:
                 x=Axis(
                     Text(zh="句长", en="length of the sentence"), (0, 25), symbol="n", unit=Text(zh="词", en="words")
                 ),
-                y=Axis(Text(zh="整句正确率", en="sentences without a mistake"), (-0.02, 1.09), resolution=0.01),
+                y=Axis(Text(zh="整句正确率", en="sentences without a mistake"), (-0.09, 1.09), resolution=0.01),
                 series=[
                     Series(
                         lambda: exact_matches("attention"),
@@ -227,7 +227,7 @@ def figure() -> Explorable:
         rows=[3],
         sentence=Sentence(
             Text(
-                zh="{model}写对 {n} 个词里的 {right} 个；这个句长的整句正确率是 {share}"
+                zh="{model}写对 {n} 个词里的 {right} 个；该句长的整句正确率 {share}"
                 f"（训练句长上限 {LONGEST} 词，{first_failed()} 词起几乎为 0）。",
                 en="{model} gets {right} of {n} words right; {share} of such sentences are flawless "
                 f"(training ended at {LONGEST} words; from {first_failed()}, almost none are).",

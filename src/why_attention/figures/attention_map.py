@@ -56,9 +56,10 @@ def sensitivity(A: torch.Tensor) -> torch.Tensor:
     return (A * (1 - A)).sum(-1).mean(-1)
 
 
-def sensitivities(n: int, mask: bool, positions: bool) -> torch.Tensor:
-    """Return the sensitivity of every draw over LOG_SCALES: (DRAWS, 24)."""
-    return sensitivity(weights(n, 10 ** LOG_SCALES[:, None, None, None], mask, positions)).mT
+def sensitivities(n: int, mask: bool, positions: bool) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the sensitivity over LOG_SCALES of every draw, (DRAWS, 24), and of the first: (24,)."""
+    all_draws = sensitivity(weights(n, 10 ** LOG_SCALES[:, None, None, None], mask, positions)).mT
+    return all_draws, all_draws[0]
 
 
 def effective_number(A: torch.Tensor) -> torch.Tensor:
@@ -101,7 +102,7 @@ def kinds(n: int) -> torch.Tensor:
     return torch.arange(n) % KINDS
 
 
-curves = Traced(lambda n, mask, positions: [sensitivities(n, mask, positions)], ANY_LENGTH, EITHER, EITHER)
+curves = Traced(sensitivities, ANY_LENGTH, EITHER, EITHER)
 numbers = Traced(lambda n: [kinds(n)], ANY_LENGTH)
 names = Names(numbers[0], list(NAMES))
 
@@ -113,28 +114,28 @@ def figure() -> Explorable:
         title=Text(zh="谁看谁，各看多少", en="Who looks at whom, and how much"),
         caption=Text(
             zh="每一行是一个查询，把 1 分给所有的键。",
-            en="Each row is a query that shares 1 among all keys.",
+            en="Each row is a query, which shares out 1 among all keys.",
         ),
         how_to_read=Text(
             zh="第 i 行第 j 列的颜色，是位置 i 分给位置 j 的注意力权重，每行加起来恰为 1。四类 token A、B、C、D 轮流出现，字母和色条标出每一行、每一列是哪一类："
             "同类的行彼此很像，同类的列也很像。给多少由内容定，远近不算（加上位置编码以后，位置才起作用）。"
             "曲线图的横轴是分数缩放 β，纵轴是 softmax 的灵敏度，也就是分数变一点，权重跟着变多少；"
-            "细线是七次随机抽取，粗线是它们的中位数，灰圈是这张注意力图，它是七次抽取中的第一次。",
+            "细线是七次随机抽取，粗线是它们的中位数，灰线是这张注意力图的那一次抽取，灰圈是当前的 β。",
             en="The colour in row i and column j is the attention weight that position i gives to position j; each row adds up to "
             "exactly 1. Four kinds of tokens, A, B, C and D, take turns; a letter and a colour say which kind a row or a column "
-            "is. Rows of one kind look alike, and so do columns: content decides how much is given, and distance does not (until "
-            "positions are added). In the plot: across, the factor on the scores; upwards, the sensitivity of the softmax, how "
-            "much the weights follow a small change of the scores. Thin lines are seven random draws, the bold one is their "
-            "median, and the grey ring is this map, the first of the draws.",
+            "is. Rows of one kind look alike, and so do columns: content decides how much is given; distance does not (until "
+            "positions are added). The plot shows, against the score scale β, the sensitivity of the softmax: how "
+            "much the weights follow a small change of the scores. Thin lines are seven random draws, the bold line is their "
+            "median, the grey line is the draw that this map shows, and the grey ring marks the current β.",
         ),
         limits=Text(
             zh="W_q 和 W_k 是随机的，没有训练过：哪一类看哪一类，换一次抽取就变了；训练过的头在看什么，见本章后面的图。权重大，也不等于它对输出的影响大。",
-            en="W_q and W_k are random, not trained: another draw lets other kinds look at each other; what trained heads look at "
-            "comes later in the chapter. And a large weight is not yet a large influence on the output.",
+            en="W_q and W_k are random, not trained: in another draw other kinds look at each other; what trained heads look at "
+            "comes later in the chapter. And a large weight does not yet mean a large influence on the output.",
         ),
         controls=[
             Control("n", LENGTHS, label=Text(zh="序列长度", en="sequence length"), symbol="n", start=16),
-            Control("scale", SCALES, label=Text(zh="分数缩放", en="factor on the scores"), symbol="β", start=1.0),
+            Control("scale", SCALES, label=Text(zh="分数缩放", en="score scale"), symbol="β", start=1.0),
             Control(
                 "mask",
                 [False, True],
@@ -160,8 +161,10 @@ def figure() -> Explorable:
                 scale=Axis(Text(zh="权重", en="weight"), (-3, 0), symbol="a_{ij}", log10=True, resolution=0.005),
             ),
             Lines(
-                title=Text(zh="softmax 的灵敏度随倍数的变化", en="Sensitivity of the softmax against the factor"),
-                x=Axis(Text(zh="分数缩放", en="factor on the scores"), (-0.7, 1.6), "β", log10=True, resolution=1e-6),
+                title=Text(
+                    zh="softmax 的灵敏度随分数缩放的变化", en="Sensitivity of the softmax against the score scale"
+                ),
+                x=Axis(Text(zh="分数缩放", en="score scale"), (-0.7, 1.6), "β", log10=True, resolution=1e-6),
                 y=Axis(
                     Text(zh="softmax 的灵敏度", en="sensitivity of the softmax"),
                     (0, 1),
@@ -173,17 +176,18 @@ def figure() -> Explorable:
                     Series(
                         measures[1],
                         measures[2],
-                        Text(zh="这张图", en="this map"),
+                        Text(zh="现在", en="now"),
                         "grey",
                         "circle",
                     ),
+                    Series(curves[1], LOG_SCALES, Text(zh="这张图", en="this map"), "grey", "circle"),
                 ],
             ),
         ],
         sentence=Sentence(
             Text(
                 zh="平均每个查询相当于均匀关注 {effective} 个位置；最大的权重是 {largest}。{verdict}",
-                en="On average a row's 1 is spread as over {effective} equal shares; the largest weight is {largest}. {verdict}",
+                en="On average a query attends as if evenly to {effective} positions; the largest weight is {largest}. {verdict}",
             ),
             effective=Fixed(measures[3], 1),
             largest=Fixed(measures[4], 2),
@@ -191,10 +195,10 @@ def figure() -> Explorable:
                 measures[5],
                 [
                     Text(zh="分数一动，权重就跟着动。", en="Weights follow their scores."),
-                    Text(zh="权重集中起来，不大跟着分数动了。", en="Weights, gathered, follow less."),
+                    Text(zh="权重集中起来，不大跟着分数动了。", en="Concentrated weights follow less."),
                     Text(
                         zh="权重几乎不理会分数，几乎没有梯度传回去。",
-                        en="Scores hardly matter: hardly any gradient.",
+                        en="Scores hardly matter: almost no gradient.",
                     ),
                 ],
             ),
@@ -202,7 +206,7 @@ def figure() -> Explorable:
         detail=Sentence(
             Text(
                 zh="softmax 的灵敏度平均是 {sensitivity}；权重均分时是 {most}，全给一个位置时是 0。",
-                en="The softmax's mean sensitivity is {sensitivity}; even shares make it {most}, a single weight of 1 makes it 0.",
+                en="The softmax's mean sensitivity is {sensitivity}; even weights would make it {most}, a single weight of 1 would make it 0.",
             ),
             sensitivity=Fixed(measures[6], 2),
             most=Fixed(measures[7], 2),

@@ -103,22 +103,22 @@ def figure() -> Explorable:
     log_depths = [math.log10(depth) for depth in DEPTHS]
     return Explorable(
         "effective-field",
-        title=Text(zh="读得到，不等于有影响", en="What is read need not have influence"),
+        title=Text(zh="读得到，不等于有影响", en="What is read may have little influence"),
         caption=Text(
-            zh="灰括号：读到的输入；绿底：均匀核下占九成影响的那些。“随机”：随机核。",
-            en="Grey bracket: inputs read. Green strip: those that hold 90 % of the influence with uniform kernels; “random” has random ones.",
+            zh="均匀：每个权重都是 1/k；随机：权重随机，均值为 0；公式：σ = √(L(k²−1)/12)，σ 是影响的标准差。",
+            en="Uniform: every weight is 1/k. Random: random weights of mean 0. Law: σ = √(L(k²−1)/12), the standard deviation of the influence.",
         ),
         how_to_read=Text(
             zh="一幅画影响的分布：横轴是输入离输出多远，纵轴是它占全部影响的百分之几；灰线的高度是所有输入影响都一样时各自的份额。"
-            "两个括号说明读到多少个输入、其中多少个就占九成影响（按均匀核算）。另一幅画宽度，两轴都是对数刻度：半径每层长一样多，标准差只按层数的平方根长，现在差多少，看竖线。"
-            "“均匀”的每个权重都是 1/k；“随机”的权重均值为 0，服从同一条公式的是影响的平方，所以层数多时大约宽到 √2 倍（细线是三个随机种子，粗线是中位数）。",
+            "两个括号说明读到多少个输入，以及均匀核下其中多少个就占九成影响。另一幅画宽度，两轴都是对数刻度：半径每层增加一样多，标准差只按层数的平方根增长，当前相差多少，看竖线。"
+            "随机核的权重有正有负，服从同一条公式的是影响的平方，所以层数多时约为 √2 倍宽（细线是三个随机种子，粗线是中位数）。",
             en="One plot shows, across, how far an input lies from the output, and upwards its share of all influence; the grey line "
             "is as high as every share would be if all inputs counted alike. The brackets say how many inputs are read, and how "
-            "many of them hold 90 % of the influence under uniform kernels. The other shows widths, on two logarithmic axes: the radius "
+            "many of them hold 90 % of the influence with uniform kernels. The other shows widths, on two logarithmic axes: the radius "
             "grows by the same amount with every layer, the standard deviation as the square root of their number; the vertical "
-            "line is the gap between them now. The weights of uniform kernels are 1/k; those of random ones have mean 0, so that "
-            "the squares of their influences follow the law, and deep stacks are about √2 times as wide (thin lines are three "
-            "random seeds, the bold one their median).",
+            "line is the current gap between them. The weights of random kernels have both signs, so it is the square of the "
+            "influence that follows the law, and deep stacks are about √2 times as wide (thin lines are three random seeds, "
+            "the bold one their median).",
         ),
         limits=Text(
             zh="这里的卷积都没有训练过，也没有激活函数；训练、残差和膨胀都能让有影响的那一段变宽，但它总在读到的范围之内。",
@@ -163,7 +163,7 @@ def figure() -> Explorable:
                     Span(around(read), Text(zh="读到的输入：", en="inputs read: "), read),
                     Span(
                         around(holding),
-                        Text(zh="占九成影响：", en="90 % of the influence: "),
+                        Text(zh="占九成影响（均匀核）：", en="90 % of influence (uniform): "),
                         holding,
                         "green",
                         tinted=True,
@@ -223,9 +223,9 @@ def figure() -> Explorable:
         ],
         sentence=Sentence(
             Text(
-                zh="一个输出读到 {span} 个输入；核是均匀的，{positions} 个就占九成影响，标准差 {deviation} 个位置。",
-                en="An output reads {span} inputs; with uniform kernels {positions} hold 90 % of the influence, of standard deviation "
-                "{deviation}.",
+                zh="一个输出读到 {span} 个输入；均匀核下，{positions} 个就占九成影响，标准差 {deviation} 个位置。",
+                en="An output reads {span} inputs; with uniform kernels, {positions} of them hold 90 % of the influence (standard "
+                "deviation {deviation}).",
             ),
             span=read,
             positions=holding,
@@ -233,9 +233,9 @@ def figure() -> Explorable:
         ),
         detail=Sentence(
             Text(
-                zh="标准差的公式 √(L(k²−1)/12) 给出 {law}。随机卷积核的标准差是 {drawn}，{drawn_positions} 个位置占九成（三个种子的中位数）。",
-                en="By the law √(L(k²−1)/12) the standard deviation is {law}. For random kernels it is {drawn}, and "
-                "{drawn_positions} positions hold 90 % (medians of three seeds).",
+                zh="均匀核：公式 √(L(k²−1)/12) 给出的标准差是 {law}。随机核：标准差 {drawn}，{drawn_positions} 个位置占九成影响（三个种子的中位数）。",
+                en="Uniform kernels: the law √(L(k²−1)/12) gives a standard deviation of {law}. Random kernels: {drawn}, and "
+                "{drawn_positions} positions hold 90 % of the influence (medians of three seeds).",
             ),
             law=lambda k, depth: f"{uniform_deviation(k, depth):.2f}",
             drawn=lambda k, depth: f"{deviations(k, depth)[SEEDS // 2]:.2f}",

@@ -176,23 +176,23 @@ def figure() -> Explorable:
         "influence",
         title=Text(zh="同一把尺子：谁能影响谁，影响多大", en="One measure: who influences whom, and how much"),
         caption=Text(
-            zh="每格是输入 xⱼ 对输出 yᵢ 的影响；斜纹处没有通路。",
-            en="Each cell: the influence of input xⱼ on output yᵢ; hatched where no path leads.",
+            zh="每格是输入 xⱼ 对输出 yᵢ 的影响；斜纹处没有通路。多样性：各 token 偏离均值的比例。",
+            en="Each cell: the influence of input xⱼ on output yᵢ; hatched where no path leads. Diversity: how far tokens are from their mean.",
         ),
         how_to_read=Text(
             zh="第 i 行第 j 列的颜色是输入 xⱼ 对输出 yᵢ 的影响，也就是雅可比矩阵 ∂yᵢ/∂xⱼ 的 Frobenius 范数；三个方阵用同一批输入、同一个对数色标，"
             "斜纹处恰好为 0，没有通路。指向一格，可以同时读到三种网络在这里的影响和路径长度。"
-            "平均影响是方阵沿对角线方向的平均：往回看 i−j 步，影响还有多大，线断了就是 0。"
-            "token 的多样性是每一层之后量的：1 是各不相同，0 是全都一样。",
+            "平均影响是方阵沿对角线方向的平均：距离 i−j 步，影响还有多大，线断了就是 0。"
+            "token 的多样性是每一层之后各 token 偏离均值的程度 ‖Y − 1ȳᵀ‖/‖Y‖：全都一样是 0，均值为 0 时是 1。",
             en="The colour in row i, column j is the influence of input xⱼ on output yᵢ, the Frobenius norm of the Jacobian "
             "∂yᵢ/∂xⱼ. The three matrices share their inputs and one logarithmic colour scale; hatching is an exact 0, where no "
             "path leads. Point at a cell to read influence and path length in all three. Mean influence is the mean along the "
-            "diagonals: how much is left i−j steps back; where a line breaks off, it is 0. Token diversity says how different the "
-            "tokens still are after each layer: 1 if they have nothing in common, 0 if all are the same.",
+            "diagonals: how much is left i−j steps back; where a line breaks off, it is 0. Token diversity is how far the tokens "
+            "are from their mean after each layer, ‖Y − 1ȳᵀ‖/‖Y‖: 0 if all are the same, 1 if their mean is 0.",
         ),
         limits=Text(
-            zh="权重都是随机的，没有训练过，d = 16，只有一批输入：训练会改变每一格，改变不了斜纹。影响是一阶导数，说的是输入动一点点时输出动多少。",
-            en="Weights are random, not trained, d = 16, and there is one set of inputs: training changes every colour, but no "
+            zh="权重都是随机的，没有训练过，特征维度 d = 16，只有一批输入：训练会改变每一格的颜色，改变不了斜纹。影响是一阶导数，说的是输入动一点点时输出动多少。",
+            en="Weights are random, not trained, d = 16, and there is one set of inputs: training changes every colour but no "
             "hatching. Influence is a first derivative: how much an output moves when an input moves a little.",
         ),
         controls=[
@@ -238,7 +238,7 @@ def figure() -> Explorable:
             heatmap(attention_influence, attention_paths, ATTENTION, "blue", "triangle"),
             Lines(
                 title=Text(zh="影响随距离的变化", en="Influence against distance"),
-                x=Axis(Text(zh="往回看多远", en="distance looked back"), lambda n: (-0.02 * n, n), symbol="i−j"),
+                x=Axis(Text(zh="回溯距离", en="distance back"), lambda n: (-0.02 * n, n), symbol="i−j"),
                 y=Axis(
                     Text(zh="平均影响", en="mean influence"), (-8, 1.5), "‖∂y_i/∂x_j‖", log10=True, resolution=0.005
                 ),
@@ -253,7 +253,7 @@ def figure() -> Explorable:
                 title=Text(zh="token 的多样性随层数的变化", en="Token diversity against depth"),
                 x=Axis(Text(zh="层数", en="layers"), (-0.3, DEPTHS[-1] + 0.3), symbol="L"),
                 y=Axis(
-                    Text(zh="token 多样性，0 为全同", en="token diversity, 0: all alike"),
+                    Text(zh="多样性：偏离均值的比例", en="diversity: distance from mean"),
                     (-16.5, 0.8),
                     log10=True,
                     resolution=0.005,

@@ -15,7 +15,11 @@ from why_attention.one_thread import one_thread
 from why_attention.receptive_field import Layer, cone, depth_needed, span, support
 
 KERNELS, DISTANCES = [3, 5, 7], [10, 30, 100, 300, 1000]  # centred kernels are odd
-GROWTHS = {1: "dₗ = 1", 2: "dₗ = 2ˡ⁻¹", 4: "dₗ = 4ˡ⁻¹"}  # growth of the dilation with each layer
+GROWTHS = {  # of the dilation with each layer
+    1: Text(zh="不膨胀", en="no dilation"),
+    2: Text(zh="膨胀 ×2", en="dilation ×2"),
+    4: Text(zh="膨胀 ×4", en="dilation ×4"),
+}
 WIDTH = 31  # positions drawn: the span of four layers of k = 3 with doubling dilation
 REACHES = (-0.15, 4.0)  # limits of log10 of the reach
 # all small depths, where lines bend, then twenty a decade
@@ -74,22 +78,22 @@ def figure() -> Explorable:
         "receptive-field",
         title=Text(zh="一层一层够得多远", en="How far each layer reaches"),
         caption=Text(
-            zh="点：一个输出读到的值，空心的读不到。线：多少层够得多远，dₗ 是第 l 层的膨胀。",
-            en="Marks: what one output reads; hollow inputs it cannot. Lines: how far so many layers reach; dₗ is the dilation of layer l.",
+            zh="三角形：最上面的输出沿连线读到的值。曲线：多少层够得多远；“×2”：膨胀每层翻倍。",
+            en="The cone: what the top output reads, along the edges. The lines: how far L layers reach; “×2”: dilation doubles with every layer.",
         ),
         how_to_read=Text(
-            zh="三角形里，实心的是最上面那个输出读到的值，连线是它读的路，空心的输入它读不到；指向一个值，它读到的那一部分就亮起来。"
-            f"只画离输出最近的 {WIDTH} 个位置。曲线图两轴都是对数刻度：线说明多少层够得多远，粗的是现在的膨胀方式；"
-            "绿圈是现在的层数，虚线是要够到的距离，灰圈是够到它所需的层数。",
-            en="In the triangle, filled marks are the values that the one output at the top reads, along the lines; inputs that it "
+            zh="三角形里，实心的是最上面那个输出读到的值，连线是它读的路径，空心的输入它读不到；指向一个值，它读到的那一部分就亮起来。"
+            f"只画离输出最近的 {WIDTH} 个位置。曲线图两轴都是对数刻度：线说明多少层够得多远，粗的是当前的膨胀方式；"
+            "绿圈是当前的层数，虚线是目标距离，灰圈是够到它所需的层数。",
+            en="In the cone, filled marks are the values that the output at the top reads, along the edges; inputs that it "
             "cannot read are hollow. Point at a value, and what it reads lights up. "
-            f"Only the {WIDTH} positions nearest to the output are drawn. In the plot, on two logarithmic axes, lines say how "
-            "far so many layers reach, the bold one with the dilation chosen; the green ring is the depth chosen, the dashed "
-            "line the distance to cover, and the grey ring the depth that it takes.",
+            f"Only the {WIDTH} positions nearest to the output are drawn. The plot, on two logarithmic axes, shows how far a "
+            "number of layers reach; the bold line has the chosen dilation. The green ring is the chosen depth, the dashed "
+            "line the target distance, and the grey ring the depth needed to cover it.",
         ),
         limits=Text(
             zh="读得到不等于影响大：一层层叠起来，边缘的输入虽然读得到，影响却很小（见下一幅图）。",
-            en="What is read need not have influence: in a deep stack the inputs at the edge are read and hardly matter (see the "
+            en="What is read may have little influence: in a deep stack the inputs at the edge are read but hardly matter (see the "
             "next figure).",
         ),
         controls=[
@@ -98,7 +102,7 @@ def figure() -> Explorable:
             Control(
                 "distance",
                 DISTANCES,
-                label=Text(zh="要够到的距离", en="distance"),
+                label=Text(zh="目标距离", en="target distance"),
                 symbol="|i−j|",
                 start=1000,
             ),
@@ -126,7 +130,7 @@ def figure() -> Explorable:
             Graph(
                 lambda k, depth, growth, mode: graph(k, depth, growth, mode)[0],
                 lambda k, depth, growth, mode: graph(k, depth, growth, mode)[1],
-                title=Text(zh="输出读到的值", en="what the output reads"),
+                title=Text(zh="输出读到的值", en="read by the output"),
                 x=Axis(
                     Text(zh="相对输出的位置", en="position from the output"),
                     limits=lambda mode: (offsets(mode)[0] - 0.7, offsets(mode)[-1] + 0.7),
@@ -136,6 +140,7 @@ def figure() -> Explorable:
                 color="green",
                 mark="square",
                 lit=True,
+                hollow=Text(zh="读不到的输入", en="not read"),
             ),
             Lines(
                 title=Text(zh="够得多远", en="How far it reaches"),
@@ -149,7 +154,7 @@ def figure() -> Explorable:
                     Series(
                         lambda distance: 2 * [math.log10(distance)],
                         [math.log10(CURVE[0]), math.log10(CURVE[-1])],
-                        Text(zh="距离", en="distance"),
+                        Text(zh="目标距离", en="target distance"),
                         "grey",
                         "cross",
                         dashed=True,
@@ -174,8 +179,7 @@ def figure() -> Explorable:
         sentence=Sentence(
             Text(
                 zh="k = {k} 的{kind}{dilations}：{depth} 层够到 {reach} 步，够到 {distance} 步要 {needed} 层。",
-                en="A {kind} CNN with k = {k}{dilations}: depth {depth} reaches {reach} steps; a distance of {distance} needs "
-                "{needed} layers.",
+                en="A {kind} CNN with k = {k}{dilations}: {depth} layers reach {reach} steps; {distance} steps take {needed} layers.",
             ),
             kind=Choice(
                 lambda mode: ["causal", "centred"].index(mode),
@@ -185,8 +189,8 @@ def figure() -> Explorable:
                 lambda growth: list(GROWTHS).index(growth),
                 [
                     "",
-                    Text(zh="，膨胀每层翻倍", en=" and dilations that double"),
-                    Text(zh="，膨胀每层乘 4", en=" and dilations that grow fourfold"),
+                    Text(zh="，膨胀每层翻倍", en=" and doubling dilation"),
+                    Text(zh="，膨胀每层乘 4", en=" and dilation growing fourfold"),
                 ],
             ),
             reach=reach,

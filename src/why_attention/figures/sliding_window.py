@@ -63,21 +63,21 @@ def figure() -> Explorable:
     """Return the figure in the page's language."""
     return Explorable(
         "sliding-window",
-        title=Text(zh="窗口滑动，一层叠一层", en="A small window slides, layer upon layer"),
+        title=Text(zh="小窗口滑动，层层叠加", en="A small window slides, layer upon layer"),
         caption=Text(
             zh="亮的是最上面那个输出读到的；虚线框是它的窗口。",
             en="Lit: what the output at the top reads. The dashed frame is its window.",
         ),
         how_to_read=Text(
             zh="最下面是 token，上面是三层卷积，每个方块是一个值，读下面一层的三个值。移动位置 i：亮的是最上层这个值"
-            "直接和间接读到的，灰的它看不见。伸到两头外面的窗口，读到的是 0。",
+            "直接和间接读到的，灰的它读不到。窗口伸出两端的部分，读到的是 0。",
             en="At the bottom are the tokens, above them three layers of convolution; every box is a value that reads three "
-            "values of the layer below. Move the position i: what the value at the top reads, directly or not, is lit; what is grey "
-            "it cannot see. Beyond the ends a window reads zeros.",
+            "values of the layer below. Move the position i: what the value at the top reads, directly or indirectly, is lit; what "
+            "it cannot see is grey. Beyond the ends a window reads zeros.",
         ),
         limits=Text(
-            zh="看得见不等于有影响：远处的输入实际有多大影响，看这一页后面的图。",
-            en="What is seen need not matter: how much influence far inputs have, a later figure of this page shows.",
+            zh="读得到不等于有影响：远处的输入实际有多大影响，看这一页后面的图。",
+            en="Seen is not the same as used: a later figure on this page shows how much influence distant inputs have.",
         ),
         controls=[Control("i", POSITIONS, label=Text(zh="位置", en="position"), symbol="i", start=4, continuous=False)],
         panels=[
@@ -92,7 +92,7 @@ def figure() -> Explorable:
         sentence=Sentence(
             Text(
                 zh=f"叠 {DEPTH} 层宽度为 {KERNEL} 的窗口，"
-                "位置 {i} 读到 {n} 个 token 里的 {seen} 个，看不见 {unseen} 个。",
+                "位置 {i} 能读到 {n} 个 token 中的 {seen} 个，其余 {unseen} 个读不到。",
                 en=f"Through {DEPTH} layers of windows {KERNEL} wide, "
                 "position {i} reads {seen} of the {n} tokens and cannot see {unseen}.",
             ),
