@@ -21,7 +21,7 @@ class Arcs {
     this.panel = panel;
     this.words = words;
     this.element = this.surface = node("svg");
-    this.margins = [panel.letters.columns * WIDE + 6, panel.letters.rows * WIDE + 6];
+    this.margins = [panel.letters.column_words * WIDE + 6, panel.letters.row_words * WIDE + 6];
     this.narrowest = this.margins[0] + this.margins[1] + SHORTEST_ARC;
   }
 

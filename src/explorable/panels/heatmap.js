@@ -51,9 +51,9 @@ class Heatmap {
     this.element = element("div", { class: "layered" }, this.canvas, this.surface);
     const { letters, word_colors } = panel;
     this.band = word_colors ? BAND + 3 : 0;
-    this.margin = letters.rows * LETTER + 9 + this.band;
-    this.standing = panel.column_words && letters.columns > 1; // words of one letter lie
-    this.below = (this.standing ? letters.columns * LETTER - 6 : 0) + this.band; // what words need more than numbers
+    this.margin = letters.row_words * LETTER + 9 + this.band;
+    this.standing = panel.column_words && letters.column_words > 1; // words of one letter lie
+    this.below = (this.standing ? letters.column_words * LETTER - 6 : 0) + this.band; // what words need more than numbers
   }
 
   needs() {
@@ -155,7 +155,8 @@ class Heatmap {
     const middle = (j) => box.left + (j - 0.5) * cell.width;
     const column = (j) => this.tick(columnWords, j, Math.max(LETTER / 2, middle(j)), box.bottom + 15 + band, "middle");
     const standing = (j) => {
-      const transform = `translate(${middle(j) + 4},${box.bottom + 6 + band}) rotate(-90)`; // to be read from below
+      const x = Math.max(SIZE - 2, middle(j) + 4); // the first stays inside
+      const transform = `translate(${x},${box.bottom + 6 + band}) rotate(-90)`; // to be read from below
       return node("g", { transform }, this.tick(columnWords, j, 0, 0, "end"));
     };
     const rowTicks = box.left ? this.ticked(rowWords, rows, cell.height).map(row) : [];

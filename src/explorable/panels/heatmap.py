@@ -97,12 +97,12 @@ class Heatmap(Panel):
         spec["tallest"] = max(rows / columns for rows, columns in shapes)
         spec["zeros"] = any(bool(np.isneginf(matrix).any()) for matrix in matrices)
         words = check_matrix_words(spec, frames, where)
-        numbers = {"rows": len(str(max(rows for rows, _ in shapes))), "columns": 0}  # those of columns lie
+        numbers = {"row_words": len(str(max(rows for rows, _ in shapes))), "column_words": 0}  # those of columns lie
         # of the longest word
         spec["letters"] = {side: max(map(len, each), default=numbers[side]) for side, each in words.items()}
         for side, each in words.items():
             if unknown := sorted(each - set(self.word_colors or each)):
-                raise ValueError(f"{where} has {unknown} among the words of its {side}: word_colors has none for them")
+                raise ValueError(f"{where} has {unknown} among its {side}: word_colors has none for them")
 
     def at(self, spec: dict, view: View) -> dict:
         """The matrix as drawn, and the words of its rows and columns."""

@@ -9,30 +9,30 @@ from .panel import AddWords, Panel
 
 __all__ = ["add_matrix_words", "check_matrix_words", "matrix_words"]
 
-SIDES = {"rows": "row_words", "columns": "column_words"}  # in the order of the matrix's axes
+SIDES = ("row_words", "column_words")  # in the order of the matrix's axes
 
 
 def add_matrix_words(panel: Panel, add_words: AddWords, where: str) -> dict[str, str | None]:
     """Add the words of a panel's rows and columns; return the part of its spec that names their slots, None without words."""
-    given = {key: getattr(panel, key) for key in SIDES.values()}
-    return {key: words and add_words(words_text(words, where), f"{where} {key}") for key, words in given.items()}
+    given = {side: getattr(panel, side) for side in SIDES}
+    return {side: words and add_words(words_text(words, where), f"{where} {side}") for side, words in given.items()}
 
 
 def check_matrix_words(spec: dict, frames: Frames, where: str) -> dict[str, set[str]]:
     """Return all words of rows and of columns. Raises ValueError where there are not as many as rows or columns."""
     found: dict[str, set[str]] = {side: set() for side in SIDES}
-    for axis, (side, key) in enumerate(SIDES.items()):
-        for view in frames.views(spec["matrix"], spec[key]) if spec[key] else []:
-            words, count = view.words(spec[key]).split(), view.array(spec["matrix"]).shape[axis]
+    for axis, side in enumerate(SIDES):
+        for view in frames.views(spec["matrix"], spec[side]) if spec[side] else []:
+            words, count = view.words(spec[side]).split(), view.array(spec["matrix"]).shape[axis]
             if len(words) != count:
-                raise ValueError(f"{where} has {len(words)} {key} for {count}: as many are needed")
+                raise ValueError(f"{where} has {len(words)} {side} for {count}: as many are needed")
             found[side].update(words)
     return found
 
 
 def matrix_words(spec: dict, view: View) -> dict[str, list[str]]:
     """Return the words of rows and columns as ``figure.drawn`` names them, none where they have numbers."""
-    rows, columns = (view.words(spec[key]).split() if spec[key] else [] for key in SIDES.values())
+    rows, columns = (view.words(spec[side]).split() if spec[side] else [] for side in SIDES)
     return {"rowWords": rows, "columnWords": columns}
 
 
