@@ -9,6 +9,7 @@ const SHADES = 33; // colours of the bar
 const WIDEST = 420; // pixels: a longer bar tells no more
 const IN_A_LINE = 300; // pixels that a bar needs beside its name
 const THICK = 10; // pixels
+const OVER = 3; // pixels that a number at the bar's end may stand beyond it
 const SWATCH = 34; // pixels beside the words of the key: the swatch and the gaps
 
 const channelsOf = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
@@ -54,7 +55,7 @@ function drawBar({ scale, colormap }, limits, { width, key }) {
   const apart = (a, b) => Math.max(45, (tickWidth(a) + tickWidth(b)) / 2 + 8);
   for (const { at: number, text } of ticksOf(scale, limits, right - left, apart)) {
     const half = tickWidth(text) / 2; // a number at the bar's end stays inside
-    parts.push(textAt("tick", Math.min(right + 3 - half, Math.max(left + half - 3, x(number))), top + THICK + 15, "middle", text));
+    parts.push(textAt("tick", Math.min(right + OVER - half, Math.max(left + half - OVER, x(number))), top + THICK + 15, "middle", text));
   }
   const box = { width: right, height: top + THICK + 20 };
   const words = axisName(scale, 0, inALine ? 12 : 13, "start");
@@ -83,7 +84,7 @@ export function makeColorBars(row, words) {
     const drawn = `${key} ${area} ${left} ${right} ${zeros} ${seen}`;
     if (bar.drawn === drawn) return;
     bar.drawn = drawn;
-    bar.element.style.cssText = `grid-area: ${area}; margin-left: ${left}px`;
+    bar.element.style.cssText = `grid-area: ${area}; margin-left: ${left - OVER}px; padding-left: ${OVER}px`;
     const { kind, svg } = drawBar(panels[0].panel, limits, { width: right - left, key: zeros ? widthOf(words.none) + SWATCH : 0 });
     bar.element.className = `color-bar ${kind}`;
     bar.element.replaceChildren(svg, ...(zeros ? [makeKey(words, seen)] : []));

@@ -12,6 +12,7 @@ import LOOK from "../look.json" with { type: "json" };
 
 const TOP = 34; // pixels above the matrix, for title and name of the rows
 const AFTER = 3; // pixels at the right, for the ring of a cell
+const INSET = 4; // pixels at the left, without words there, for the first of those that stand below
 const LETTER = 8; // pixels: how wide a letter of a tick is, at most
 const NUMBERS = { log10: false }; // of rows and columns, as an axis
 const WORDS_APART = 12; // pixels from word to word, at least: with less, some are left out
@@ -68,7 +69,8 @@ class Heatmap {
   }
 
   beside(first) {
-    return (this.sharesRows(first) ? 0 : this.margin) + AFTER;
+    const inset = this.standing ? INSET : 0;
+    return (this.sharesRows(first) ? inset : this.margin) + AFTER;
   }
 
   draw(view, { width: size, height: tall, first }) {
@@ -81,7 +83,8 @@ class Heatmap {
     const left = this.beside(first) - AFTER;
     const side = Math.max(1, Math.min(size - left - AFTER, tall));
     this.widest = left + side;
-    const rows = this.sharesRows(first) ? first.rows : null; // where those of arcs stand
+    this.named = !this.sharesRows(first); // or the first names the rows
+    const rows = this.named ? null : first.rows; // where those of arcs stand
     const height = rows?.height ?? side * Math.min(1, panel.tallest); // whatever its shape, so that nothing below shifts
     const high = rows?.each ?? Math.min(side / shape[1], height / shape[0]);
     this.cell = { width: Math.min(side / shape[1], high), height: high };
@@ -90,7 +93,7 @@ class Heatmap {
     this.place(shape);
     this.paint(values, shape, limits);
     set(this.surface, "viewBox", `0 0 ${size} ${TOP + Math.round(height) + below + 40}`);
-    this.frame(`${shape} ${left} ${side} ${height} ${this.rowWords} ${this.columnWords}`);
+    this.frame(`${shape} ${this.named} ${left} ${side} ${height} ${this.rowWords} ${this.columnWords}`);
     return { kind: "heatmap", limits, shape, values, rowWords: this.rowWords ?? [], columnWords: this.columnWords ?? [] };
   }
 
@@ -155,11 +158,10 @@ class Heatmap {
     const middle = (j) => box.left + (j - 0.5) * cell.width;
     const column = (j) => this.tick(columnWords, j, Math.max(LETTER / 2, middle(j)), box.bottom + 15 + band, "middle");
     const standing = (j) => {
-      const x = Math.max(SIZE - 2, middle(j) + 4); // the first stays inside
-      const transform = `translate(${x},${box.bottom + 6 + band}) rotate(-90)`; // to be read from below
+      const transform = `translate(${middle(j) + 4},${box.bottom + 6 + band}) rotate(-90)`; // to be read from below
       return node("g", { transform }, this.tick(columnWords, j, 0, 0, "end"));
     };
-    const rowTicks = box.left ? this.ticked(rowWords, rows, cell.height).map(row) : [];
+    const rowTicks = this.named ? this.ticked(rowWords, rows, cell.height).map(row) : [];
     return [...this.ticked(columnWords, columns, cell.width).map(this.standing ? standing : column), ...rowTicks];
   }
 
@@ -172,14 +174,14 @@ class Heatmap {
     const [x, y] = [(j) => box.left + j * cell.width + 0.5, (i) => box.top + i * cell.height + 0.5];
     const rows = band(this.rowWords, (i) => ({ x: box.left - 3 - BAND, y: y(i), width: BAND, height: cell.height - 1 }));
     const columns = band(this.columnWords, (j) => ({ x: x(j), y: box.bottom + 3, width: cell.width - 1, height: BAND }));
-    return [...(box.left ? rows : []), ...columns];
+    return [...(this.named ? rows : []), ...columns];
   }
 
   // The names of rows and columns and, where it has a colour, the title.
   names() {
     const { panel, box } = this;
     const columns = textAt("axis-name", (box.left + box.right) / 2, box.bottom + this.below + 33, "middle", panel.columns);
-    const rows = box.left ? [textAt("axis-name", 0, TOP - 6, "start", panel.rows)] : [];
+    const rows = this.named ? [textAt("axis-name", 0, TOP - 6, "start", panel.rows)] : [];
     if (!panel.color) return [columns, ...rows];
     const title = textAt("heading", 14, 0, "start", panel.title);
     const mark = node("path", { class: `series mark ${panel.mark}`, d: `M5,-4.5${LOOK.marks[panel.mark].path}` });

@@ -180,7 +180,7 @@ def figure() -> Explorable:
                         "grey",
                         "circle",
                     ),
-                    Series(curves[1], LOG_SCALES, Text(zh="这张图", en="this map"), "grey", "circle"),
+                    Series(curves[1], LOG_SCALES, Text(zh="这张图", en="this map"), "grey", "diamond"),
                 ],
             ),
         ],
