@@ -95,7 +95,18 @@ def test_the_lines_are_the_stored_results(figure):
         expected = [run["measured"]["exact_match"] for run in runs if run["settings"]["model"] == model]
         assert x.tolist() == translation.LENGTHS and np.abs(y - np.array(expected)).max() <= 0.0051
     assert (figure.line(LINES, "训练句长上限")[0] == translation.LONGEST).all()
-    assert (figure.line(LINES, "现在", n=24)[0] == 24).all()
+    for model, attention in (("attention", True), ("bottleneck", False)):
+        x, y = figure.line(LINES, "现在", n=12, attention=attention)
+        median = np.median([r.measured["exact_match"] for r in translation.EXPERIMENT.results() if r.settings["model"] == model], axis=0)  # fmt: skip
+        assert x == 12 and y == pytest.approx(median[translation.LENGTHS.index(12)], abs=0.0051)
+
+
+def test_attention_holds_on_longer_and_from_20_words_on_both_fail(figure):
+    assert alignment.longest_right("attention") > translation.LONGEST > alignment.longest_right("bottleneck")
+    assert "训练句长上限 12 词，20 词起几乎为 0" in figure.sentence()
+    for model in translation.MODELS:
+        after = alignment.exact_matches(model)[:, translation.LENGTHS.index(20) :]
+        assert after.median(0).values.max() == 0 and after.max() < 0.05
 
 
 def test_the_first_picture_shows_a_right_translation_and_its_alignment(figure):
@@ -148,6 +159,17 @@ def page(request, browser, tmp_path):
     visit = Visit(browser, viewport={"width": request.param, "height": 844})
     yield visit.open((tmp_path / "page.html").as_uri())
     visit.close()
+
+
+def test_a_row_of_the_matrix_stands_beside_its_word_and_has_no_other(page):
+    """The arcs' words at the right name the rows of the matrix too."""
+    middles = """(figure) => [...figure.querySelectorAll(".arc-word")].map((word) => word.getBoundingClientRect()).map(({ top, bottom }) => (top + bottom) / 2)"""
+    words = page.locator("figure.explorable").evaluate(middles)[8:]  # those of the source come first
+    box = page.locator("canvas").bounding_box()
+    rows = [box["y"] + (i + 0.5) * box["height"] / len(words) for i in range(len(words))]
+    assert words == pytest.approx(rows, abs=3)
+    texts = page.locator(".stage text").all_text_contents()
+    assert texts.count("译文") == 1 and texts.count("magna") == 1
 
 
 WIDTHS = """(figure) => [...figure.querySelectorAll("path.arc")].map((path) => parseFloat(path.style.strokeWidth))"""

@@ -145,6 +145,13 @@ def test_the_lines_are_the_sensitivities_of_every_draw(attention):
         assert y[draw, place] == pytest.approx(1 - (A**2).sum(-1).mean().item(), abs=0.001 + 1e-9)
 
 
+def test_the_grey_line_is_that_of_the_draw_in_the_map(attention):
+    for values in attention.settings("n", "mask", "positions"):
+        x, y = attention.line(1, "这张图", **values)
+        np.testing.assert_array_equal(y, attention.series(1, 0, **values)[0])
+        np.testing.assert_array_equal(x, attention.series(1, 0, "x", **values))
+
+
 def test_every_draw_loses_sensitivity_as_the_factor_grows(attention):
     """And must: the derivative of log Σ a² by β is 2 (mean score at 2β − mean score at β) ≥ 0."""
     for values in attention.settings("n", "mask", "positions"):

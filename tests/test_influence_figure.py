@@ -178,6 +178,14 @@ def test_panels_stand_side_by_side_where_there_is_room(visit, address, width, co
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_plots_below_the_squares_are_high_enough_to_read(visit, address, width):
+    visit.page.set_viewport_size({"width": width, "height": 900})
+    page = visit.open(address)
+    heights = page.locator(".stage svg > svg").evaluate_all("(plots) => plots.map((plot) => plot.height.baseVal.value)")
+    assert len(heights) == 2 and min(heights) >= 160
+
+
 def test_one_pick_reads_influence_and_path_in_all_three(visit, address, figure):
     page = visit.open(address)
     page.locator(".stage svg[role=application]").first.focus()

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from chromium import Visit, page_of
 from figure_reading import Reading
 from torch.nn import functional as F
 
@@ -157,6 +158,18 @@ def test_the_sentence_in_words(field):
     english = Reading(receptive_field.figure())
     assert english.sentence() == "A causal CNN with k = 3: 4 layers reach 8 steps; 1000 steps take 500 layers."
     assert english.detail() == "At depth 4 an output spans 9 inputs and reads 9 of them."
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_a_key_says_what_hollow_marks_are(browser, tmp_path, width):
+    (tmp_path / "page.html").write_text(page_of([receptive_field.figure()]), encoding="utf-8")
+    visit = Visit(browser, viewport={"width": width, "height": 900})
+    page = visit.open((tmp_path / "page.html").as_uri())
+    key = page.locator(".stage text", has_text="读不到的输入")
+    box = key.bounding_box()
+    assert key.count() == 1 and box["x"] + box["width"] <= width
+    assert page.locator(".stage svg .heading ~ .node.hollow").count() == 1
+    visit.close()
 
 
 def test_between_the_grids_values_it_answers_and_says_why_an_even_kernel_has_no_centre(field):
