@@ -200,7 +200,7 @@ def figure() -> Explorable:
                 x=Axis(
                     Text(zh="句长", en="length of the sentence"), (0, 25), symbol="n", unit=Text(zh="词", en="words")
                 ),
-                y=Axis(Text(zh="整句正确率", en="sentences without a mistake"), (-0.09, 1.09), resolution=0.01),
+                y=Axis(Text(zh="整句正确率", en="sentences without a mistake"), (-0.05, 1.09), resolution=0.01),
                 series=[
                     Series(
                         lambda: exact_matches("attention"),
