@@ -237,5 +237,15 @@ def test_the_first_picture_shows_who_remembers_how_far(figure):
         assert [one["label"] for one in figure.panels[3 * ACCURACY + family]["rules"]] == ["随机猜 1/8", "学会了"]
 
 
+def test_hardly_any_learn_from_too_small_a_gradient_and_most_from_a_larger_one(runs, figure):
+    """The title; it would not hold for as good a chance on either side."""
+    trained = [run for run in runs.values() if "accuracy" in run]
+    below, above = (
+        [r["accuracy"] >= 0.9 for r in trained if (log_gradient(r) > rule(figure)) == side] for side in (False, True)
+    )
+    assert len(below) > 20 and sum(below) <= 0.1 * len(below)
+    assert sum(above) >= 0.8 * len(above)
+
+
 def test_the_sentence_at_the_start(figure):
     assert figure.sentence() == "T = 64，LSTM, b=1：训练前梯度 5.76×10⁻⁷，低于门槛；训练后准确率 0.13，没学会。"

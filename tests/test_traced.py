@@ -219,6 +219,11 @@ def test_a_list_of_one_is_a_list():
     torch.testing.assert_close(made, torch.tensor([2.0, 4.0, 6.0], dtype=torch.float64))
 
 
+def test_a_constant_that_is_no_number_is_refused():
+    with pytest.raises(ValueError, match="NaN"):
+        Traced(lambda x: torch.where(x > 0, x, torch.nan), torch.ones(3)).to_bytes()
+
+
 def test_a_conversion_that_would_change_numbers_is_refused():
     with pytest.raises(ValueError, match="float32 cannot become torch.int64"):
         Traced(lambda x: x.long() * 2, torch.ones(3)).to_bytes()

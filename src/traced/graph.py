@@ -8,6 +8,7 @@ before it, shape]; their numbers stand in one array beside the graph.
 """
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -153,6 +154,8 @@ class Writer:
             return int(a)
         if isinstance(a, int) and a > FOREVER:
             return None
+        if isinstance(a, float) and math.isnan(a):
+            raise ValueError(f"{self.where}: NaN cannot stand in a graph: only numbers can")
         if isinstance(a, float) and a.is_integer():
             return int(a)
         if a is None or isinstance(a, int | float):

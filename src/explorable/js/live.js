@@ -29,23 +29,24 @@ export function connect(figure, model) {
     picking.tell(news());
   }
   const keepBlock = (parts, values, block) => numbers.add(parts, values, block);
-  const answered = (keep) => (request, answer, error) => {
+  // refused: the words before an error's.
+  const answered = (keep, refused) => (request, answer, error) => {
     const { parts, values, spare } = request;
     if (answer) keep(parts, values, answer);
     else if (spare) numbers.refuse(parts, values);
     else if (state.is(values)) {
       state.set(state.drawn);
-      return picking.tell(words.refused + error);
+      return picking.tell(refused + error);
     }
     picking.tell(news());
     figure.update();
   };
-  const kernel = kernelOf(model, { alive, lost, answered: answered(keepBlock) });
+  const kernel = kernelOf(model, { alive, lost, answered: answered(keepBlock, words.refused) });
   const forsaken = () => {
     offer();
     figure.update();
   };
-  const page = new PageAnswerer(root, spec.traced, { answered: answered(numbers.keep), lost: forsaken });
+  const page = new PageAnswerer(root, spec.traced, { answered: answered(numbers.keep, words.uncomputed), lost: forsaken });
   offer();
   // Whether somebody can compute these parts.
   const answers = (parts) => isLive() || page.offers(parts);

@@ -253,7 +253,7 @@ def figure() -> Explorable:
                 title=Text(zh="token 的多样性随层数的变化", en="Token diversity against depth"),
                 x=Axis(Text(zh="层数", en="layers"), (-0.3, DEPTHS[-1] + 0.3), symbol="L"),
                 y=Axis(
-                    Text(zh="多样性：偏离均值的比例", en="diversity: relative spread"),
+                    Text(zh="多样性：偏离均值的比例", en="token diversity"),
                     (-16.5, 0.8),
                     log10=True,
                     resolution=0.005,
